@@ -1,0 +1,10 @@
+//! placeholder
+use super::*;
+pub(crate) fn read(
+    _source: &Source,
+    _entry: &Entry,
+    _directed: bool,
+    _report: &mut Report,
+) -> Result<Dataset> {
+    Err(Error::call("placeholder"))
+}

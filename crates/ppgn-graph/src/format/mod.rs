@@ -1,0 +1,236 @@
+//! Files to datasets and back, in every format that this field uses.
+//!
+//! | format | read from | one file here |
+//! | --- | --- | --- |
+//! | `text` | the format of the paper's data, with its `10fold_idx` | [`text`](self) |
+//! | `tu` | TU Dortmund's `NAME_A.txt` ... | `tu` |
+//! | `graph6` | graph6, sparse6 and digraph6, one graph a line | `graph6` |
+//! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
+//! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
+//! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
+//! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
+//!
+//! [`read`] does everything: it opens a file, folder or zip ([`source`]), tells the format by ending and then by
+//! content ([`detect`]), and reads strictly. [`check`] reads the same way but collects what is wrong. [`open`] gives a
+//! stream for data larger than memory, and [`write`] takes one.
+
+mod detect;
+mod edges;
+mod graph6;
+mod jsonl;
+pub mod lines;
+pub mod qm9;
+mod report;
+pub mod source;
+mod text;
+mod tu;
+
+pub use detect::detect;
+pub use report::Report;
+pub use source::{Entry, Limits, Source};
+
+use crate::dataset::{Dataset, Header, Record};
+use crate::error::{Defect, Error, Result};
+use std::path::Path;
+
+/// A file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The text format of the paper's data.
+    Text,
+    /// TU Dortmund.
+    Tu,
+    /// graph6, sparse6 and digraph6.
+    Graph6,
+    /// QM9 as an SDF file.
+    Sdf,
+    /// QM9 as NumPy arrays.
+    Npz,
+    /// An edge list.
+    Edges,
+    /// ppgn's JSON Lines.
+    Jsonl,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 7] =
+        [Format::Text, Format::Tu, Format::Graph6, Format::Sdf, Format::Npz, Format::Edges, Format::Jsonl];
+
+    /// Its name, as in `--format tu`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Text => "text",
+            Format::Tu => "tu",
+            Format::Graph6 => "graph6",
+            Format::Sdf => "sdf",
+            Format::Npz => "npz",
+            Format::Edges => "edges",
+            Format::Jsonl => "jsonl",
+        }
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Format::ALL.into_iter().find(|f| f.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).collect();
+            Error::call(format!("`{name}` is not a format; there are {}", names.join(", ")))
+        })
+    }
+}
+
+/// How to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadOptions {
+    /// The format, where it should not be told by ending and content.
+    pub format: Option<Format>,
+    /// What reading may cost.
+    pub limits: Limits,
+    /// Whether the edges of an edge list have a direction; other formats say it themselves.
+    pub directed: bool,
+}
+
+/// A dataset as it passes by: the header, then the graphs.
+pub struct Records<'a> {
+    /// Everything but the graphs.
+    pub header: Header,
+    /// The graphs in order. An error ends the stream.
+    pub records: Box<dyn Iterator<Item = Result<Record>> + 'a>,
+}
+
+impl Records<'_> {
+    /// A dataset in memory as a stream.
+    pub fn of(dataset: &Dataset) -> Records<'_> {
+        Records { header: dataset.header().clone(), records: Box::new(dataset.records().map(Ok)) }
+    }
+
+    /// The stream collected.
+    pub fn collect(self) -> Result<Dataset> {
+        Dataset::collect(self.header, self.records)
+    }
+}
+
+/// Reads the dataset at `path`: a file, a folder, or a zip archive of either.
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
+    let mut report = Report::strict();
+    open(path, options, &mut report)?.collect()
+}
+
+/// Reads everything at `path` and collects what is wrong with it. An error means that reading could not go on.
+pub fn check(path: impl AsRef<Path>, options: &ReadOptions, report: &mut Report) -> Result<()> {
+    let path = path.as_ref();
+    let found = report.count();
+    let result = open(path, options, report).and_then(|records| {
+        let header = records.header;
+        let mut graphs = 0;
+        for record in records.records {
+            record?;
+            graphs += 1;
+        }
+        Ok((header, graphs))
+    });
+    match result {
+        Ok(_) => Ok(()),
+        Err(Error::Defect(defect)) => report.defect(defect),
+        // What does not fit after defects were skipped is their consequence, not a further one.
+        Err(Error::Unfit(_)) if report.count() > found => Ok(()),
+        Err(Error::Unfit(message)) => report.defect(Defect::new(path.display().to_string(), message)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the dataset at `path` as a stream. JSON Lines and graph6 are read graph by graph, in memory of one graph;
+/// the other formats spread a graph over their files, and are loaded first.
+pub fn open<'a>(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    report: &'a mut Report,
+) -> Result<Records<'a>> {
+    let source = Source::open(path, options.limits)?;
+    let (format, source, entry) = detect(source, options.format)?;
+    let dataset = match format {
+        Format::Jsonl => return jsonl::stream(source, entry, report),
+        Format::Graph6 => return graph6::stream(source, entry, report),
+        Format::Text => text::read(&source, &entry, report)?,
+        Format::Tu => tu::read(&source, &entry, report)?,
+        Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
+        Format::Npz => qm9::npz::read(&source, report)?,
+        Format::Edges => edges::read(&source, &entry, options.directed, report)?,
+    };
+    let header = dataset.header().clone();
+    let records = (0..dataset.len()).map(move |i| Ok(dataset.record(i)));
+    Ok(Records { header, records: Box::new(records) })
+}
+
+/// How to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteOptions {
+    /// Leave out what the format cannot hold, instead of refusing.
+    pub lossy: bool,
+}
+
+/// What [`write`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The format, told by the ending of the path.
+    pub format: Format,
+    /// How many graphs were written.
+    pub graphs: usize,
+    /// What was left out, where that was allowed.
+    pub dropped: Vec<String>,
+}
+
+/// Writes a stream to `out`: `.jsonl` is JSON Lines, `.g6` graph6; a path without an ending, or one that ends in `/`,
+/// is a folder in the TU format, named after the folder.
+///
+/// The file appears under its name only when it is complete. What the format cannot hold is an error that lists it,
+/// unless [`WriteOptions::lossy`].
+pub fn write(records: Records<'_>, out: impl AsRef<Path>, options: WriteOptions) -> Result<Written> {
+    let out = out.as_ref();
+    match writer_of(out)? {
+        Format::Jsonl => jsonl::write(records, out),
+        Format::Graph6 => graph6::write(records, out, options),
+        _ => tu::write(records, out, options),
+    }
+}
+
+/// The format that [`write`] uses for this path.
+pub fn writer_of(out: &Path) -> Result<Format> {
+    let shown = out.to_string_lossy();
+    match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        _ if shown.ends_with('/') || out.is_dir() => Ok(Format::Tu),
+        Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
+        Some("g6" | "graph6") => Ok(Format::Graph6),
+        None => Ok(Format::Tu),
+        Some(other) => Err(Error::call(format!(
+            "cannot write `.{other}`: OUT ends in .jsonl (JSON Lines) or .g6 (graph6), or is a folder (TU)"
+        ))),
+    }
+}
+
+/// Writes a file so that it appears complete or not at all: to a temporary name beside it, synced, renamed.
+pub(crate) fn write_atomically(
+    path: &Path,
+    fill: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> Result<()>,
+) -> Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file =
+        tempfile::Builder::new().prefix(".ppgn-").tempfile_in(folder).map_err(|e| Error::io(path, e))?;
+    let mut buffer = std::io::BufWriter::with_capacity(1 << 17, file.as_file_mut());
+    fill(&mut buffer)?;
+    std::io::Write::flush(&mut buffer).map_err(|e| Error::io(path, e))?;
+    drop(buffer);
+    file.as_file().sync_all().map_err(|e| Error::io(path, e))?;
+    // A temporary file is private; what a user asked for has the ordinary permissions.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::Permissions::from_mode(0o644);
+        file.as_file().set_permissions(mode).map_err(|e| Error::io(path, e))?;
+    }
+    file.persist(path).map_err(|e| Error::io(path, e.error))?;
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! placeholder
+pub(crate) mod npz;
+pub(crate) mod sdf;

@@ -1,0 +1,5 @@
+//! placeholder
+use crate::format::*;
+pub(crate) fn read(_source: &Source, _entry: &Entry, _report: &mut Report) -> Result<Dataset> {
+    Err(Error::call("placeholder"))
+}

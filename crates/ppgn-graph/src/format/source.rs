@@ -1,0 +1,364 @@
+//! Where a dataset's bytes are: a file, a folder or a zip archive, all seen as a list of named entries.
+//!
+//! Archives are read in place, never unpacked to disk. Their names and sizes are not trusted: a name that leaves the
+//! archive is an error, what comes out is counted against [`Limits::max_unpacked`] as it comes, and the checksum of
+//! every entry is checked when its end is reached.
+
+use super::lines::{Lines, read_failure};
+use crate::error::{Defect, Error, Result};
+use flate2::read::DeflateDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What reading may cost at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The bytes that may come out of an archive (default 4 GiB).
+    pub max_unpacked: u64,
+    /// The nodes that one graph may have (default 2^27): a few bytes can claim billions.
+    pub max_nodes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_unpacked: 4 << 30, max_nodes: 1 << 27 }
+    }
+}
+
+/// One file of a [`Source`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path inside the source, with `/` between the parts; of a single file, its name.
+    pub name: String,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    File(PathBuf),
+    Packed { start: u64, packed: u64, crc: u32, deflated: bool },
+}
+
+impl Entry {
+    /// The last part of the name.
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// The part of the name before the last `/`, or "".
+    pub fn folder(&self) -> &str {
+        self.name.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+}
+
+/// A file, folder or zip archive.
+#[derive(Debug, Clone)]
+pub struct Source {
+    path: PathBuf,
+    packed: bool,
+    single: bool,
+    entries: Vec<Entry>,
+    limits: Limits,
+    unpacked: Arc<AtomicU64>,
+}
+
+/// How many files a folder or archive may have, and how deep folders may go: a dataset has a few dozen, two deep.
+const MAX_ENTRIES: usize = 100_000;
+const MAX_DEPTH: usize = 6;
+
+impl Source {
+    /// Lists what is at `path`. A zip archive is told by its first bytes, whatever its name.
+    pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let metadata = std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
+        let mut source = Source {
+            path: path.clone(),
+            packed: false,
+            single: false,
+            entries: Vec::new(),
+            limits,
+            unpacked: Arc::default(),
+        };
+        if metadata.is_dir() {
+            list_folder(&path, "", 0, &mut source.entries)?;
+            source.entries.sort_by(|a, b| a.name.cmp(&b.name));
+        } else if metadata.is_file() && is_zip(&path)? {
+            source.packed = true;
+            source.entries = list_archive(&path)?;
+        } else if metadata.is_file() {
+            source.single = true;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            source.entries.push(Entry { name, place: Place::File(path) });
+        } else {
+            return Err(Error::call(format!("{}: neither a file nor a folder", path.display())));
+        }
+        Ok(source)
+    }
+
+    /// The path that was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The limits that reading obeys.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Whether the source is one plain file (neither a folder nor an archive).
+    pub fn is_single_file(&self) -> bool {
+        self.single
+    }
+
+    /// The files, in order of their names; what operating systems leave behind (`.DS_Store`, `__MACOSX`) is not listed.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry of this name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.name == name)
+    }
+
+    /// For a single file, the file of this name in the same folder, if there is one; else the entry of this name in
+    /// the same folder of the source.
+    pub fn beside(&self, entry: &Entry, file_name: &str) -> Option<Entry> {
+        if self.single {
+            let path = self.path.with_file_name(file_name);
+            return path.is_file().then(|| Entry { name: file_name.to_string(), place: Place::File(path) });
+        }
+        let folder = entry.folder();
+        let name = if folder.is_empty() { file_name.to_string() } else { format!("{folder}/{file_name}") };
+        self.entry(&name).cloned()
+    }
+
+    /// An entry's name in messages: `MUTAG.zip/MUTAG/MUTAG.txt`.
+    pub fn describe(&self, entry: &Entry) -> String {
+        match &entry.place {
+            Place::File(path) => path.display().to_string(),
+            Place::Packed { .. } => format!("{}/{}", self.path.display(), entry.name),
+        }
+    }
+
+    /// Opens an entry for reading from its beginning.
+    pub fn reader(&self, entry: &Entry) -> Result<Box<dyn Read + Send>> {
+        match &entry.place {
+            Place::File(path) => Ok(Box::new(File::open(path).map_err(|e| Error::io(path, e))?)),
+            Place::Packed { start, packed, crc, deflated } => {
+                let mut file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
+                file.seek(SeekFrom::Start(*start)).map_err(|e| Error::io(&self.path, e))?;
+                let section = file.take(*packed);
+                let inner: Box<dyn Read + Send> = match deflated {
+                    true => Box::new(DeflateDecoder::new_with_buf(section, vec![0; 1 << 17])),
+                    false => Box::new(section),
+                };
+                Ok(Box::new(Unpacked {
+                    inner,
+                    hash: crc32fast::Hasher::new(),
+                    crc: *crc,
+                    limit: self.limits.max_unpacked,
+                    unpacked: self.unpacked.clone(),
+                }))
+            }
+        }
+    }
+
+    /// The lines of an entry.
+    pub fn lines(&self, entry: &Entry) -> Result<Lines<BufReader<Box<dyn Read + Send>>>> {
+        Ok(Lines::new(BufReader::with_capacity(1 << 17, self.reader(entry)?), self.describe(entry)))
+    }
+
+    /// The first bytes of an entry, at most `most`.
+    pub fn peek(&self, entry: &Entry, most: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let result = self.reader(entry)?.take(most as u64).read_to_end(&mut bytes);
+        // Bytes that were only looked at do not count against the limit.
+        if matches!(entry.place, Place::Packed { .. }) {
+            self.unpacked.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
+        }
+        result.map_err(|e| read_failure(&self.describe(entry), e))?;
+        Ok(bytes)
+    }
+}
+
+fn ignored(name: &str) -> bool {
+    name.split('/').any(|part| {
+        part == "__MACOSX"
+            || part == ".DS_Store"
+            || part == "Thumbs.db"
+            || part == "desktop.ini"
+            || part.starts_with("._")
+    })
+}
+
+fn list_folder(folder: &Path, prefix: &str, depth: usize, entries: &mut Vec<Entry>) -> Result<()> {
+    for item in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
+        let item = item.map_err(|e| Error::io(folder, e))?;
+        let name = format!("{prefix}{}", item.file_name().to_string_lossy());
+        if ignored(&name) {
+            continue;
+        }
+        let path = item.path();
+        // A dangling link is nobody's data; anything else that cannot be looked at is an error.
+        let Ok(metadata) = std::fs::metadata(&path) else { continue };
+        if metadata.is_dir() && depth < MAX_DEPTH {
+            list_folder(&path, &format!("{name}/"), depth + 1, entries)?;
+        } else if metadata.is_file() {
+            entries.push(Entry { name, place: Place::File(path) });
+            if entries.len() > MAX_ENTRIES {
+                return Err(Error::call(format!("{}: more than {MAX_ENTRIES} files", folder.display())));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_zip(path: &Path) -> Result<bool> {
+    let mut magic = [0; 4];
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let mut start = file.take(4);
+    let read = io::copy(&mut start, &mut &mut magic[..]).map_err(|e| Error::io(path, e))?;
+    Ok(read == 4 && (magic == *b"PK\x03\x04" || magic == *b"PK\x05\x06"))
+}
+
+fn list_archive(path: &Path) -> Result<Vec<Entry>> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let shown = path.display().to_string();
+    let damaged =
+        |e: zip::result::ZipError| Defect::new(shown.clone(), format!("not a sound zip archive: {e}"));
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+    if archive.len() > MAX_ENTRIES {
+        return Err(Defect::new(shown, format!("more than {MAX_ENTRIES} files")).into());
+    }
+    let mut entries = Vec::new();
+    for i in 0..archive.len() {
+        let item = archive.by_index_raw(i).map_err(damaged)?;
+        let name = item.name().map_err(damaged)?.replace('\\', "/");
+        let leaves = name.starts_with('/') || name.contains(':') || name.split('/').any(|part| part == "..");
+        if leaves || name.contains('\0') {
+            let message =
+                format!("the name {name:?} leads out of the archive: it was not made by an honest program");
+            return Err(Defect::new(shown, message).into());
+        }
+        if item.is_dir() || ignored(&name) {
+            continue;
+        }
+        if item.encrypted() {
+            return Err(Defect::new(shown, format!("{name} is encrypted")).into());
+        }
+        let deflated = match item.compression() {
+            zip::CompressionMethod::Stored => false,
+            zip::CompressionMethod::Deflated => true,
+            other => {
+                let message =
+                    format!("{name} is compressed by {other}; ppgn reads stored and deflated files");
+                return Err(Defect::new(shown, message).into());
+            }
+        };
+        let start = item.data_start().ok_or_else(|| Defect::new(&*shown, format!("{name} has no data")))?;
+        let (packed, crc) = (item.compressed_size(), item.crc32());
+        entries.push(Entry { name, place: Place::Packed { start, packed, crc, deflated } });
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
+/// An archive's entry as it comes out: counted, and compared with its checksum at its end.
+struct Unpacked {
+    inner: Box<dyn Read + Send>,
+    hash: crc32fast::Hasher,
+    crc: u32,
+    limit: u64,
+    unpacked: Arc<AtomicU64>,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && self.hash.clone().finalize() != self.crc {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the checksum of the archive does not match",
+            ));
+        }
+        self.hash.update(&buffer[..read]);
+        let total = self.unpacked.fetch_add(read as u64, Ordering::Relaxed) + read as u64;
+        if total > self.limit {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!(
+                    "the archive unpacks to more than {} bytes; --max-unpacked raises the limit",
+                    self.limit
+                ),
+            ));
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = zip::ZipWriter::new(file.as_file_mut());
+        for (name, bytes) in entries {
+            zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap();
+        file
+    }
+
+    fn contents(source: &Source, name: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut reader = source.reader(source.entry(name).unwrap()).unwrap();
+        reader.read_to_end(&mut bytes).map(|_| bytes)
+    }
+
+    #[test]
+    fn archives_are_read_in_place_without_their_litter() {
+        let zip = archive(&[("A/b.txt", b"hello"), ("A/.DS_Store", b"x"), ("__MACOSX/A/._b.txt", b"y")]);
+        let source = Source::open(zip.path(), Limits::default()).unwrap();
+        assert_eq!(source.entries().iter().map(|e| &*e.name).collect::<Vec<_>>(), ["A/b.txt"]);
+        assert_eq!(contents(&source, "A/b.txt").unwrap(), b"hello");
+        assert_eq!(source.peek(source.entry("A/b.txt").unwrap(), 2).unwrap(), b"he");
+    }
+
+    #[test]
+    fn names_that_leave_the_archive_are_refused() {
+        for name in ["../evil.txt", "a/../../b", "/etc/passwd", "C:/x"] {
+            let zip = archive(&[(name, b"x")]);
+            let error = Source::open(zip.path(), Limits::default()).unwrap_err();
+            assert!(error.to_string().contains("leads out of the archive"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_unpacks_is_limited() {
+        let zip = archive(&[("zeros", &[0; 100_000])]);
+        let source = Source::open(zip.path(), Limits { max_unpacked: 99_999, ..Limits::default() }).unwrap();
+        let error = contents(&source, "zeros").unwrap_err();
+        assert!(error.to_string().contains("--max-unpacked"), "{error}");
+        let source = Source::open(zip.path(), Limits { max_unpacked: 100_000, ..Limits::default() }).unwrap();
+        assert_eq!(contents(&source, "zeros").unwrap().len(), 100_000);
+    }
+
+    #[test]
+    fn a_damaged_entry_is_noticed() {
+        let zip = archive(&[("t", b"some text that is stored and then damaged in the middle")]);
+        let mut bytes = std::fs::read(zip.path()).unwrap();
+        bytes[40] ^= 1;
+        std::fs::write(zip.path(), &bytes).unwrap();
+        let source = Source::open(zip.path(), Limits::default()).unwrap();
+        assert!(contents(&source, "t").is_err());
+        std::fs::write(zip.path(), &bytes[..60]).unwrap();
+        let error = Source::open(zip.path(), Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("not a sound zip archive"), "{error}");
+    }
+}

@@ -1,0 +1,32 @@
+//! Graphs, datasets, file formats, generators, splits and input encodings: what ppgn knows of data, and nothing of
+//! learning.
+//!
+//! Data walks from a file ([`format`]) or a generator ([`generate`]) to a [`Graph`] in a [`Dataset`], and from there
+//! through an input encoding ([`encode`]) to the rows that networks take. [`locate`] turns what a person types
+//! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads what is not there.
+//!
+//! ```
+//! # #[cfg(any())] {
+//! use ppgn_graph::locate::Locator;
+//! let csl = Locator::default().load("csl")?;
+//! assert_eq!((csl.len(), csl.graph(0).nodes()), (150, 41));
+//! # Ok::<(), ppgn_graph::Error>(())
+//! ```
+
+mod dataset;
+mod error;
+mod graph;
+
+pub mod encode;
+pub mod fetch;
+pub mod format;
+pub mod generate;
+pub mod locate;
+pub mod random;
+pub mod split;
+
+pub use dataset::{
+    Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,
+};
+pub use error::{Defect, Error, Result};
+pub use graph::{Graph, GraphBuilder, GraphError, Merged, Transposed};

@@ -1,0 +1,2 @@
+//! facade
+pub use ppgn_graph as graph;
