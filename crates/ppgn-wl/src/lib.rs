@@ -1,1 +1,18 @@
-//! placeholder
+//! The Weisfeiler-Leman tests, exact and fast: colour refinement, k-WL and k-FWL for every k, as Section 3.2 of
+//! *Provably Powerful Graph Networks* defines them.
+//!
+//! [`refine`] colours any set of graphs together, so that a colour means the same in all of them, and gives a
+//! [`Refinement`]: the partition after every round, histograms, and the round at which two graphs part. Colours are
+//! canonical (relabelling nodes permutes the colouring and changes nothing else) and exact: where two colours are
+//! called equal, their keys were compared, not only their hashes.
+
+mod error;
+mod options;
+mod refinement;
+mod test;
+mod types;
+
+pub use error::Error;
+pub use options::{Features, Interrupt, Options};
+pub use refinement::Refinement;
+pub use test::{Family, Test};

@@ -1,0 +1,58 @@
+//! What a Weisfeiler-Leman test can refuse, or be kept from finishing.
+
+/// Why a test gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text names no test.
+    #[error(
+        "`{0}` is not a test: tests are 1-wl, and k-wl and k-fwl for every k >= 2, such as 2-fwl or 3-wl"
+    )]
+    UnknownTest(String),
+    /// There is nothing to colour.
+    #[error("graph {graph} has no nodes: there is nothing to colour")]
+    NoNodes {
+        /// The graph, counted from 0.
+        graph: usize,
+    },
+    /// No graphs were given.
+    #[error("no graphs were given")]
+    NoGraphs,
+    /// So many tuples cannot even be numbered.
+    #[error("{nodes} nodes have {nodes}^{k} tuples for {k}-tuple colourings: more than can be numbered")]
+    TooManyTuples {
+        /// The nodes of the graph.
+        nodes: usize,
+        /// The length of the tuples.
+        k: usize,
+    },
+    /// The colouring would need more memory than allowed.
+    #[error("{test} needs about {} of memory, and {} are allowed; --max-memory raises the limit", bytes(*need), bytes(*limit))]
+    Memory {
+        /// The test.
+        test: crate::Test,
+        /// The predicted need in bytes.
+        need: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// [`Options::interrupt`](crate::Options::interrupt) was set.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether the call itself was wrong (exit code 2), rather than that a job failed (1).
+    pub fn is_call(&self) -> bool {
+        !matches!(self, Error::Interrupted)
+    }
+}
+
+fn bytes(n: u64) -> String {
+    match n {
+        0..=1023 => format!("{n} bytes"),
+        1024..=1_048_575 => format!("{:.1} KiB", n as f64 / 1024.0),
+        1_048_576..=1_073_741_823 => format!("{:.1} MiB", n as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", n as f64 / 1_073_741_824.0),
+    }
+}
