@@ -24,6 +24,7 @@ pub mod generate;
 pub mod locate;
 pub mod random;
 pub mod split;
+pub mod summary;
 
 pub use dataset::{
     Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,
