@@ -1,0 +1,43 @@
+//! `ppgn data convert`: from any format to JSON Lines, graph6 or TU, graph by graph where the format allows.
+
+use crate::cli::input::{InputArgs, with_records};
+use crate::cli::output::{counted, json, print};
+use anyhow::Result;
+use ppgn::graph::Error;
+use ppgn::graph::format::{self, WriteOptions};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) struct Options {
+    pub(super) lossy: bool,
+    pub(super) force: bool,
+    pub(super) json: bool,
+}
+
+pub(super) fn run(data: &str, out: &Path, options: Options, input: &InputArgs) -> Result<ExitCode> {
+    format::writer_of(out)?;
+    if out.is_file() && !options.force {
+        return Err(Error::call(format!("{} is there already; --force overwrites it", out.display())).into());
+    }
+    let locator = input.locator()?;
+    let written = with_records(&locator, data, |records| {
+        format::write(records, out, WriteOptions { lossy: options.lossy })
+    })?;
+    if options.json {
+        json(&json!({
+            "data": data,
+            "out": out,
+            "format": written.format.name(),
+            "graphs": written.graphs,
+            "dropped": written.dropped,
+        }))?;
+    } else {
+        for dropped in &written.dropped {
+            eprintln!("left out: {dropped}");
+        }
+        let graphs = counted(written.graphs, "graph", "graphs");
+        print(&format!("{graphs} written to {} ({})\n", out.display(), written.format.name()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

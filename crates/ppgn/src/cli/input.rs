@@ -1,0 +1,93 @@
+//! The options that say what data is meant and how to read it: the same in every command.
+
+use anyhow::Result;
+use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
+use ppgn::graph::locate::{Locator, What};
+use ppgn::graph::{Dataset, Error, generate};
+use std::path::PathBuf;
+
+/// How to find and read data.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct InputArgs {
+    /// The data folder, where names are looked up and downloads go [default: $PPGN_DATA, else the platform's]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// The format, where it should not be told by ending and content: text, tu, graph6, sdf, npz, edges, jsonl
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// The edges of an edge list have a direction
+    #[arg(long)]
+    directed: bool,
+    /// How much may come out of a zip archive
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
+    max_unpacked: u64,
+    /// Never download: a dataset's name must be in the data folder
+    #[arg(long)]
+    offline: bool,
+}
+
+impl InputArgs {
+    /// What finds and reads the data.
+    pub(crate) fn locator(&self) -> Result<Locator> {
+        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
+        let limits = Limits { max_unpacked: self.max_unpacked, ..Limits::default() };
+        let read = ReadOptions { format, limits, directed: self.directed };
+        Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, ..Locator::default() })
+    }
+}
+
+/// Opens data as a stream and hands it to `use_it`: graph by graph where the format allows.
+pub(crate) fn with_records<T>(
+    locator: &Locator,
+    spec: &str,
+    use_it: impl FnOnce(Records<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let located = locator.resolve(spec)?;
+    match (&located.what, located.index) {
+        (What::File(path), None) => {
+            let mut report = Report::strict();
+            let records = format::open(path, &locator.read, &mut report)?;
+            use_it(records)
+        }
+        (What::Generator(spec), None) => use_it(Records::of(&generate::generate(spec)?)),
+        _ => {
+            let dataset: Dataset = locator.load(spec)?;
+            use_it(Records::of(&dataset))
+        }
+    }
+}
+
+/// A size such as `512MiB` or `4GiB` in bytes; a plain number is bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim() {
+        "" | "B" => 1u64,
+        "KiB" | "K" => 1 << 10,
+        "MiB" | "M" => 1 << 20,
+        "GiB" | "G" => 1 << 30,
+        "TiB" | "T" => 1 << 40,
+        _ => return Err(format!("`{text}` is not a size: write a number with KiB, MiB or GiB, such as 512MiB")),
+    };
+    let bytes = match number.parse::<u64>() {
+        Ok(n) => n.checked_mul(factor),
+        Err(_) => number.parse::<f64>().ok().map(|n| n * factor as f64).filter(|n| *n < 1.8e19).map(|n| n as u64),
+    };
+    bytes.ok_or_else(|| format!("`{text}` is not a size that can be: write a number with KiB, MiB or GiB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("4GiB"), Ok(4 << 30));
+        assert_eq!(size("1.5 KiB"), Ok(1536));
+        assert_eq!(size("100"), Ok(100));
+        for bad in ["", "GiB", "4GB", "-1", "99999999999GiB", "1.2.3MiB"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+}

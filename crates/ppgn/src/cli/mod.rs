@@ -1,0 +1,48 @@
+//! The commands: raw arguments here, one file a command below.
+
+mod data;
+mod input;
+mod output;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
+#[derive(Debug, Parser)]
+#[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Try: ppgn data info csl        what is in a built-in dataset\n     ppgn data list            what data there is")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Look at datasets, convert, check and download them
+    Data(data::Args),
+}
+
+/// Parses the arguments and runs the command.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Data(args) => data::run(args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            if let Some(io) = error.downcast_ref::<std::io::Error>()
+                && io.kind() == std::io::ErrorKind::BrokenPipe
+            {
+                return ExitCode::SUCCESS; // whoever was reading has seen enough
+            }
+            eprintln!("error: {error:#}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+fn exit_code(error: &anyhow::Error) -> u8 {
+    let call = error.downcast_ref::<ppgn::graph::Error>().is_some_and(ppgn::graph::Error::is_call);
+    if call { 2 } else { 1 }
+}

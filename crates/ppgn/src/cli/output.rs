@@ -1,0 +1,87 @@
+//! What a command prints: text for people, or one JSON object for scripts.
+
+use anyhow::Result;
+use std::io::Write;
+
+/// Prints a JSON object as one line.
+pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
+    print(&format!("{value}\n"))
+}
+
+/// Prints text as it is. A closed pipe comes back as an error, not as a panic.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// A number of bytes as people write it.
+pub(crate) fn bytes(n: u64) -> String {
+    match n {
+        0..=1023 => format!("{n} B"),
+        1024..=1_048_575 => format!("{:.1} KiB", n as f64 / 1024.0),
+        1_048_576..=1_073_741_823 => format!("{:.1} MiB", n as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", n as f64 / 1_073_741_824.0),
+    }
+}
+
+/// A count with its noun: `1 graph`, `2 graphs`.
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
+/// A number with at most two decimals, as the tables of the field print it.
+pub(crate) fn rounded(x: f64) -> f64 {
+    (x * 100.0).round() / 100.0
+}
+
+/// A number in few characters: integers plain, others with four significant digits.
+pub(crate) fn short(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 {
+        return format!("{x}");
+    }
+    let digits = 3 - x.abs().log10().floor() as i32;
+    match digits {
+        0..=8 => format!("{x:.*}", digits as usize),
+        _ => format!("{x:.3e}"),
+    }
+}
+
+/// Rows in columns, the first column to the left, the others to the right.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[c] - cell.chars().count());
+            line.push_str(if c == 0 { "  " } else { "   " });
+            line.push_str(&if c == 0 { format!("{cell}{pad}") } else { format!("{pad}{cell}") });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!([short(3.0), short(0.123456), short(1234.56), short(-0.5)], ["3", "0.1235", "1235", "-0.5000"]);
+        assert_eq!(rounded(17.930851), 17.93);
+        assert_eq!(counted(1, "graph", "graphs"), "1 graph");
+    }
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [vec!["a".to_string(), "10".into()], vec!["long".into(), "5".into()]];
+        assert_eq!(table(&rows), "  a      10\n  long    5\n");
+    }
+}
