@@ -212,7 +212,17 @@ pub fn writer_of(out: &Path) -> Result<Format> {
 }
 
 /// Writes a file so that it appears complete or not at all: to a temporary name beside it, synced, renamed.
-pub(crate) fn write_atomically(
+///
+/// ```
+/// use ppgn_graph::{Error, format::write_atomically};
+/// use std::io::Write;
+/// let path = std::env::temp_dir().join(format!("ppgn-doc-{}.txt", std::process::id()));
+/// write_atomically(&path, |out| writeln!(out, "whole").map_err(|e| Error::io(&path, e)))?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"whole\n");
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), Error>(())
+/// ```
+pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> Result<()>,
 ) -> Result<()> {
