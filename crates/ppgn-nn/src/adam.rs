@@ -1,0 +1,126 @@
+//! The optimiser: Adam over plain slices, in one pass.
+//!
+//! PyTorch's formula, in the run's own precision (Kingma and Ba, 2015):
+//!
+//! ```text
+//! m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
+//! p <- p - rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
+//! ```
+
+use crate::precision::{Precision, Values};
+use ppgn_graph::{Error, Result};
+
+/// Adam with its state: the step count and two moments a parameter, as plain vectors.
+///
+/// ```
+/// use ppgn_nn::{Adam, Values};
+/// let mut parameters = [Values::F64(vec![1.0, 2.0])];
+/// let mut adam = Adam::new(&parameters);
+/// adam.step(&mut parameters, &[Values::F64(vec![0.5, -8.0])], 0.1)?;
+/// let moved = parameters[0].to_f64();
+/// assert!((moved[0] - 0.9).abs() < 1e-8 && (moved[1] - 2.1).abs() < 1e-8);    // the first step is the rate
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adam {
+    /// Decay of the first moment: 0.9.
+    pub beta1: f64,
+    /// Decay of the second moment: 0.999.
+    pub beta2: f64,
+    /// What is added to the root of the second moment: 1e-8.
+    pub epsilon: f64,
+    /// Steps taken.
+    pub steps: u64,
+    /// The first moment, one an array.
+    pub first: Vec<Values>,
+    /// The second moment, one an array.
+    pub second: Vec<Values>,
+}
+
+impl Adam {
+    /// Adam before its first step on these parameters.
+    pub fn new(parameters: &[Values]) -> Self {
+        let zeros: Vec<Values> = parameters.iter().map(|p| Values::zeros(p.precision(), p.len())).collect();
+        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, steps: 0, first: zeros.clone(), second: zeros }
+    }
+
+    /// One step with this learning rate. O(parameters), one pass.
+    pub fn step(&mut self, parameters: &mut [Values], gradients: &[Values], rate: f64) -> Result<()> {
+        self.check(parameters, gradients)?;
+        self.steps += 1;
+        // In f64: beta2^t is close to 1 for long.
+        let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
+        let c = [self.beta1, self.beta2, rate / power(self.beta1), power(self.beta2).sqrt(), self.epsilon];
+        let moments = self.first.iter_mut().zip(&mut self.second);
+        for ((p, g), (m, v)) in parameters.iter_mut().zip(gradients).zip(moments) {
+            match (p, g, m, v) {
+                (Values::F32(p), Values::F32(g), Values::F32(m), Values::F32(v)) => f32s(p, g, m, v, c),
+                (Values::F64(p), Values::F64(g), Values::F64(m), Values::F64(v)) => f64s(p, g, m, v, c),
+                _ => unreachable!("checked to be in one precision"),
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, parameters: &[Values], gradients: &[Values]) -> Result<()> {
+        let form = |arrays: &[Values]| -> Vec<(Precision, usize)> {
+            arrays.iter().map(|a| (a.precision(), a.len())).collect()
+        };
+        let wanted = form(parameters);
+        for (what, arrays) in
+            [("gradients", gradients), ("first moments", &self.first), ("second moments", &self.second)]
+        {
+            if form(arrays) != wanted {
+                return Err(Error::call(format!("the {what} have not the form of the parameters")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same loop for both precisions: a function each, so that the compiler can vectorise it.
+macro_rules! update {
+    ($name:ident, $real:ty) => {
+        fn $name(p: &mut [$real], g: &[$real], m: &mut [$real], v: &mut [$real], c: [f64; 5]) {
+            let [beta1, beta2, rate, root, epsilon] = c.map(|x| x as $real);
+            let [rest1, rest2] = [c[0], c[1]].map(|beta| (1.0 - beta) as $real);
+            for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
+                *m = beta1 * *m + rest1 * g;
+                *v = beta2 * *v + rest2 * (g * g);
+                *p -= rate * *m / (v.sqrt() / root + epsilon);
+            }
+        }
+    };
+}
+update!(f32s, f32);
+update!(f64s, f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_follows_pytorch() {
+        // torch.optim.Adam(lr=0.01) in float64 on sum(p^4 / 4 - p), p = (2, -0.5, 0), five steps.
+        let mut p = [Values::F64(vec![2.0, -0.5, 0.0])];
+        let mut adam = Adam::new(&p);
+        for _ in 0..5 {
+            let gradient = p[0].to_f64().iter().map(|x| x.powi(3) - 1.0).collect();
+            adam.step(&mut p, &[Values::F64(gradient)], 0.01).unwrap();
+        }
+        for (got, wanted) in p[0].to_f64().iter().zip(PYTORCH) {
+            assert!((got - wanted).abs() < 1e-14, "{got} {wanted}");
+        }
+    }
+    const PYTORCH: [f64; 3] = [1.9500812915738566, -0.45002814774042704, 0.049999951808364314];
+
+    #[test]
+    fn forms_must_agree() {
+        let mut p = [Values::F32(vec![1.0])];
+        let mut adam = Adam::new(&p);
+        for gradients in [vec![], vec![Values::F32(vec![])], vec![Values::F64(vec![1.0])]] {
+            assert!(adam.step(&mut p, &gradients, 0.1).unwrap_err().is_call());
+        }
+        assert_eq!(adam.steps, 0);
+    }
+}

@@ -1,0 +1,144 @@
+//! Graphs of any sizes as one matrix: rows, not images.
+//!
+//! The n*n pairs of every graph of the batch follow each other, by channels: `[sum of n*n, channels]`, row-major. An
+//! MLP on features is then one matrix product over all rows, and graphs of different sizes need no padding. Where a
+//! graph begins is the [`Space`]'s business.
+
+use crate::precision::{Number, Precision};
+use crate::space::{Dense, Space};
+use burn::tensor::{Device, Tensor, TensorData};
+use ppgn_graph::encode::Encoder;
+use ppgn_graph::{Error, Graph, Result};
+
+/// The input of a network: rows, and the space that they live in.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    rows: Tensor<2>,
+    space: Space,
+    precision: Precision,
+}
+
+impl Batch {
+    /// A batch of graphs that are rows already, each as (nodes, `[nodes * nodes, channels]` row-major).
+    ///
+    /// ```
+    /// use ppgn_nn::{Batch, Device};
+    /// let (edge, node) = ([0.0f32, 1.0, 1.0, 0.0], [0.0f32]);
+    /// let batch = Batch::dense(1, &[(2, &edge[..]), (1, &node[..])], &Device::default())?;
+    /// assert_eq!((batch.graphs(), batch.channels(), batch.space().rows(0)), (2, 1, 5));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])], device: &Device) -> Result<Self> {
+        for (number, (nodes, rows)) in graphs.iter().enumerate() {
+            let wanted = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
+            if wanted != Some(rows.len()) {
+                return Err(Error::call(format!(
+                    "graph {number} of the batch has {nodes} nodes and {channels} channels, but {} numbers",
+                    rows.len()
+                )));
+            }
+        }
+        let nodes: Vec<usize> = graphs.iter().map(|(nodes, _)| *nodes).collect();
+        Self::fill(channels, &nodes, device, |graph, rows: &mut [T]| {
+            rows.copy_from_slice(graphs[graph].1);
+            Ok(())
+        })
+    }
+
+    /// A batch of graphs through an encoding. O(sum of n*n * channels).
+    ///
+    /// ```
+    /// use ppgn_graph::encode::{Encoding, Kind};
+    /// use ppgn_graph::{Graph, Schema};
+    /// use ppgn_nn::{Batch, Device, Precision};
+    /// let path = Graph::undirected(3, [(0, 1), (1, 2)])?;
+    /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[path.clone()])?)?;
+    /// let batch = Batch::encode(&encoder, &[&path], Precision::F32, &Device::default())?;
+    /// assert_eq!((batch.channels(), batch.space().rows(0)), (1, 9));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn encode(
+        encoder: &Encoder,
+        graphs: &[&Graph],
+        precision: Precision,
+        device: &Device,
+    ) -> Result<Self> {
+        let channels = encoder.channels().len();
+        let nodes: Vec<usize> = graphs.iter().map(|g| g.nodes()).collect();
+        match precision {
+            Precision::F32 => {
+                Self::fill(channels, &nodes, device, |g, rows: &mut [f32]| encoder.fill(graphs[g], rows))
+            }
+            Precision::F64 => {
+                Self::fill(channels, &nodes, device, |g, rows: &mut [f64]| encoder.fill(graphs[g], rows))
+            }
+        }
+    }
+
+    /// Lays the graphs out and has every one's rows, zeros, filled.
+    fn fill<T: Number>(
+        channels: usize,
+        nodes: &[usize],
+        device: &Device,
+        mut fill: impl FnMut(usize, &mut [T]) -> Result<()>,
+    ) -> Result<Self> {
+        let space = Dense::new(nodes)?;
+        let length =
+            space.rows().checked_mul(channels).filter(|&l| l <= isize::MAX as usize / size_of::<T>());
+        let length = length.ok_or_else(|| {
+            Error::unfit(format!("a batch of {} rows with {channels} channels is too large", space.rows()))
+        })?;
+        let mut numbers = vec![T::default(); length];
+        let mut rest = numbers.as_mut_slice();
+        for &graph in space.order() {
+            let (rows, next) = rest.split_at_mut(nodes[graph] * nodes[graph] * channels);
+            fill(graph, rows)?;
+            rest = next;
+        }
+        let data = TensorData::new(numbers, [space.rows(), channels]);
+        let device = device.clone().without_autodiff();
+        let rows = Tensor::from_data(data, (&device, T::PRECISION.dtype()));
+        Ok(Batch { rows, space: Space::Dense(space), precision: T::PRECISION })
+    }
+
+    /// The rows of level 0, `[rows, channels]`.
+    pub fn rows(&self) -> &Tensor<2> {
+        &self.rows
+    }
+
+    /// Where the rows live.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// How many graphs there are.
+    pub fn graphs(&self) -> usize {
+        self.space.graphs()
+    }
+
+    /// Channels a row.
+    pub fn channels(&self) -> usize {
+        self.rows.dims()[1]
+    }
+
+    /// The precision of the rows.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_call_is_told() {
+        let device = Device::default();
+        let none: &[(usize, &[f32])] = &[];
+        assert!(Batch::dense(1, none, &device).unwrap_err().to_string().contains("at least one graph"));
+        let short = Batch::dense(2, &[(2, &[0.0f32; 7][..])], &device).unwrap_err();
+        assert!(short.is_call() && short.to_string().contains("2 nodes and 2 channels, but 7 numbers"));
+        assert!(Dense::new(&[1 << 40]).unwrap_err().to_string().contains("too many"));
+        assert!(Dense::new(&[usize::MAX >> 33; 8]).is_err() || usize::BITS < 64);
+    }
+}

@@ -1,0 +1,133 @@
+//! One block of the network: two MLPs, a matrix product in every channel, and a skip connection (the paper's Section 6).
+
+use crate::config::{M3, M4, Norm, PpgnConfig, Scale};
+use crate::linear::{Cutter, Linear};
+use crate::mlp::Mlp;
+use crate::space::Space;
+use burn::tensor::Tensor;
+
+/// What keeps a row of zeros from being divided by 0.
+const EPSILON: f64 = 1e-5;
+
+/// `Y1 = m1(X)`, `Y2 = m2(X)`, `W[:,:,c] = Y1[:,:,c] . Y2[:,:,c]`, output `m4(m3(X), W)`.
+///
+/// m4 is one linear layer without activation, computed as `m3(X) A^T + W B^T + b` without a concatenation; where it is
+/// left out the output is `(m3(X), W)`. Options beyond the paper: W divided by sqrt(n) or n, `W / sqrt(mean(W^2) + eps)`
+/// over the channels of a row, `+ X`.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    level: usize,
+    m1: Mlp,
+    m2: Mlp,
+    m3: Option<Mlp>,
+    m4: Option<Linear>,
+    scale: Scale,
+    norm: Norm,
+    residual: bool,
+}
+
+impl Block {
+    /// Block `level` of a network, from its array of parameters.
+    pub(crate) fn cut(config: &PpgnConfig, level: usize, cutter: &mut Cutter<'_>) -> Self {
+        let widths = config.widths();
+        let layers = config.mlp_widths(&config.blocks[level], widths[level]).len() - 1;
+        Block {
+            level,
+            m1: Mlp::cut(cutter, layers),
+            m2: Mlp::cut(cutter, layers),
+            m3: match &config.m3 {
+                M3::Identity => None,
+                M3::Mlp(widths) => Some(Mlp::cut(cutter, widths.len())),
+            },
+            m4: match config.m4 {
+                M4::Linear => Some(cutter.linear()),
+                M4::None => None,
+            },
+            scale: config.scale,
+            norm: config.norm,
+            residual: config.residual && widths[level] == widths[level + 1],
+        }
+    }
+
+    /// # Shapes
+    /// - `x`: `[rows(level), inputs]`
+    /// - result: `[rows(level + 1), outputs]`
+    pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
+        let y1 = self.m1.forward(x.clone()); // [rows(level), product]
+        let y2 = self.m2.forward(x.clone()); // [rows(level), product]
+        let w = space.product(self.level, y1, y2, self.scale); // [rows(level + 1), product]
+        let w = match self.norm {
+            Norm::None => w,
+            Norm::Rms => rms(w),
+        };
+        let passed = match &self.m3 {
+            Some(m3) => m3.forward(x.clone()), // [rows(level), passed]
+            None => x.clone(),
+        };
+        let output = match &self.m4 {
+            Some(m4) => self.join(m4, passed, w, space), // [rows(level + 1), outputs]
+            None => Tensor::cat(vec![space.lift(self.level, passed), w], 1),
+        };
+        if self.residual { output + space.lift(self.level, x) } else { output }
+    }
+
+    /// m4 on the two. Linear maps and lifting commute, and there are no more rows below than above.
+    fn join(&self, m4: &Linear, passed: Tensor<2>, w: Tensor<2>, space: &Space) -> Tensor<2> {
+        let ([_, a], [_, b]) = (passed.dims(), w.dims());
+        let columns = |start, length| m4.weight.clone().narrow(1, start, length).transpose();
+        let passed = passed.matmul(columns(0, a)); // [rows(level), outputs]
+        let w = w.matmul(columns(a, b)); // [rows(level + 1), outputs]
+        space.lift(self.level, passed) + w + m4.bias.clone().unsqueeze()
+    }
+}
+
+/// Each row divided by the root of its mean square.
+///
+/// # Shapes
+/// - `w`, result: `[rows, channels]`
+fn rms(w: Tensor<2>) -> Tensor<2> {
+    let square = (w.clone() * w.clone()).mean_dim(1); // [rows, 1]
+    w / (square + EPSILON).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BlockConfig;
+    use crate::layout::Layout;
+    use crate::precision::Values;
+    use crate::space::Dense;
+    use burn::tensor::Device;
+
+    /// The output of a block of one input channel and width 1, all weights 1 and biases 0, on the matrix (1 2; 3 4).
+    fn output(config: PpgnConfig) -> Vec<f64> {
+        let config = PpgnConfig { blocks: vec![BlockConfig::new(1)], depth: 1, ..config };
+        let layout = Layout::new(&config);
+        let array = &layout.arrays()[0];
+        let mut numbers = vec![0.0; array.len()];
+        for part in array.parts.iter().filter(|part| part.name.ends_with("weight")) {
+            numbers[part.range()].fill(1.0);
+        }
+        let device = Device::default();
+        let flat = Values::F64(numbers).into_tensor([array.len()], &device);
+        let block = Block::cut(&config, 0, &mut Cutter::new(&flat, &array.parts, None));
+        let x = Values::F64(vec![1.0, 2.0, 3.0, 4.0]).into_tensor([4, 1], &device);
+        Values::of(block.forward(x, &Space::Dense(Dense::new(&[2]).unwrap()))).unwrap().to_f64()
+    }
+
+    #[test]
+    fn every_option_by_hand() {
+        // (1 2; 3 4)^2 = (7 10; 15 22)
+        let base = || PpgnConfig::new(1, 1);
+        assert_eq!(output(base()), [8.0, 12.0, 18.0, 26.0]);
+        assert_eq!(output(PpgnConfig { scale: Scale::N, ..base() }), [4.5, 7.0, 10.5, 15.0]);
+        assert_eq!(output(PpgnConfig { residual: true, ..base() }), [9.0, 14.0, 21.0, 30.0]);
+        let without = output(PpgnConfig { m4: M4::None, ..base() });
+        assert_eq!(without, [1.0, 7.0, 2.0, 10.0, 3.0, 15.0, 4.0, 22.0]);
+        let wide = output(PpgnConfig { m4: M4::None, m3: M3::Mlp(vec![1, 2]), ..base() });
+        assert_eq!(wide[..6], [1.0, 1.0, 7.0, 2.0, 2.0, 10.0]);
+        let norm = output(PpgnConfig { norm: Norm::Rms, m4: M4::None, ..base() });
+        let expected = 7.0 / (49.0 + EPSILON).sqrt();
+        assert!((norm[1] - expected).abs() < 1e-15, "{norm:?}");
+    }
+}

@@ -1,0 +1,281 @@
+//! Where every weight lies: a few long arrays, and the names of what is in them.
+//!
+//! A block's parameters are one flat array and the suffix's another, so that an optimiser runs over a few long slices
+//! and a fused kernel sees one. What lies where is a [`Layout`]: each [`Part`] has the name and the shape that it has in
+//! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a weight
+//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, m4 in a block; the layers of the suffix.
+//!
+//! | part | shape |
+//! | --- | --- |
+//! | `reg_blocks.{l}.mlp{1,2,3}.convs.{i}.weight` | (out, in, 1, 1) |
+//! | `reg_blocks.{l}.skip.conv.weight` (m4) | (out, m3(X) + W, 1, 1) |
+//! | `fc_layers.{i}.fc.weight` | (out, in) |
+//! | `....bias` | (out) |
+
+use crate::config::{M3, M4, PpgnConfig, SuffixKind};
+use crate::precision::{Precision, Values};
+use ppgn_graph::random::Stream;
+
+/// One weight matrix or bias within an [`Array`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its name in checkpoints.
+    pub name: String,
+    /// Its shape in checkpoints.
+    pub shape: Vec<usize>,
+    /// Where it begins in its array.
+    pub offset: usize,
+    /// What its initial values are drawn by: for a weight, the indices of its random stream.
+    stream: Option<Vec<u64>>,
+}
+
+impl Part {
+    /// How many numbers it has.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Never: a part has at least one number.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its places in its array.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.offset..self.offset + self.len()
+    }
+}
+
+/// One flat array of parameters: a block's, or the suffix's.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Array {
+    /// `blocks.0`, `blocks.1`, ..., `suffix`.
+    pub name: String,
+    /// What is in it, in order and without gaps.
+    pub parts: Vec<Part>,
+}
+
+impl Array {
+    /// How many numbers it has.
+    pub fn len(&self) -> usize {
+        self.parts.last().map_or(0, |p| p.offset + p.len())
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    fn push(&mut self, linear: Linear) {
+        let Linear { name, outputs, inputs, convolution, stream, .. } = linear;
+        let shape = if convolution { vec![outputs, inputs, 1, 1] } else { vec![outputs, inputs] };
+        let offset = self.len();
+        self.parts.push(Part { name: format!("{name}.weight"), shape, offset, stream: Some(stream) });
+        let offset = self.len();
+        self.parts.push(Part { name: format!("{name}.bias"), shape: vec![outputs], offset, stream: None });
+    }
+}
+
+/// All arrays of a network: one a block, then the suffix's.
+///
+/// ```
+/// use ppgn_nn::{Layout, PpgnConfig};
+/// let layout = Layout::new(&PpgnConfig::new(8, 2));
+/// let names: Vec<_> = layout.arrays().iter().map(|a| a.name.as_str()).collect();
+/// assert_eq!(names, ["blocks.0", "blocks.1", "blocks.2", "suffix"]);
+/// let part = &layout.arrays()[0].parts[0];
+/// assert_eq!((part.name.as_str(), part.shape.as_slice()), ("reg_blocks.0.mlp1.convs.0.weight", &[400, 8, 1, 1][..]));
+/// assert_eq!(layout.len(), 2_420_406);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    arrays: Vec<Array>,
+}
+
+impl Layout {
+    /// The layout of a network of this configuration, which must be valid.
+    pub fn new(config: &PpgnConfig) -> Self {
+        let name = |a: usize| match a {
+            a if a < config.blocks.len() => format!("blocks.{a}"),
+            _ => "suffix".into(),
+        };
+        let mut arrays: Vec<Array> =
+            (0..=config.blocks.len()).map(|a| Array { name: name(a), parts: Vec::new() }).collect();
+        linears(config).for_each(|linear| arrays[linear.array].push(linear));
+        Layout { arrays }
+    }
+
+    /// How many parameters a configuration has; `None` beyond what can be counted.
+    pub(crate) fn count(config: &PpgnConfig) -> Option<usize> {
+        linears(config)
+            .try_fold(0usize, |sum, l| sum.checked_add(l.outputs.checked_mul(l.inputs.checked_add(1)?)?))
+    }
+
+    /// The arrays in order.
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// All parts in order, each with the number of its array.
+    pub fn parts(&self) -> impl Iterator<Item = (usize, &Part)> {
+        self.arrays.iter().enumerate().flat_map(|(a, array)| array.parts.iter().map(move |p| (a, p)))
+    }
+
+    /// How many parameters there are.
+    pub fn len(&self) -> usize {
+        self.arrays.iter().map(Array::len).sum()
+    }
+
+    /// Never: a network has parameters.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Arrays of zeros.
+    pub fn zeros(&self, precision: Precision) -> Vec<Values> {
+        self.arrays.iter().map(|a| Values::zeros(precision, a.len())).collect()
+    }
+
+    /// Initial values: weights Xavier uniform, `U(-b, b)` with `b = sqrt(6 / (in + out))`, biases zero. They are drawn
+    /// in f64, so both precisions begin alike.
+    pub fn initial(&self, seed: u64, precision: Precision) -> Vec<Values> {
+        let mut arrays = self.zeros(precision);
+        for (a, part) in self.parts() {
+            let Some(stream) = &part.stream else { continue };
+            let bound = (6.0 / (part.shape[0] + part.shape[1]) as f64).sqrt();
+            let mut stream = Stream::new(seed, "init", stream);
+            let numbers: Vec<f64> = (0..part.len()).map(|_| stream.uniform(-bound, bound)).collect();
+            arrays[a].put(part.offset, &Values::from_f64(precision, &numbers));
+        }
+        arrays
+    }
+}
+
+/// One linear layer of the network: a weight and a bias.
+struct Linear {
+    array: usize,
+    name: String,
+    outputs: usize,
+    inputs: usize,
+    convolution: bool,
+    stream: Vec<u64>,
+}
+
+/// All linear layers in their order.
+fn linears(config: &PpgnConfig) -> impl Iterator<Item = Linear> {
+    let widths = config.widths();
+    let blocks = config.blocks.len();
+    let inner = (0..blocks).flat_map({
+        let widths = widths.clone();
+        move |l| block(config, l, widths[l], widths[l + 1])
+    });
+    inner.chain(suffix(config, &widths).into_iter().enumerate().map(move |(i, (inputs, outputs))| Linear {
+        array: blocks,
+        name: format!("fc_layers.{i}.fc"),
+        outputs,
+        inputs,
+        convolution: false,
+        stream: vec![1, i as u64],
+    }))
+}
+
+/// The linear layers of block l.
+fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Linear> {
+    let product = config.mlp_widths(&config.blocks[l], inputs);
+    let mut mlps = vec![(1, product.clone()), (2, product)];
+    if let M3::Mlp(widths) = &config.m3 {
+        mlps.push((3, std::iter::once(inputs).chain(widths.iter().copied()).collect()));
+    }
+    let mut linears = Vec::new();
+    for (m, widths) in mlps {
+        linears.extend(widths.windows(2).enumerate().map(|(i, pair)| Linear {
+            array: l,
+            name: format!("reg_blocks.{l}.mlp{m}.convs.{i}"),
+            outputs: pair[1],
+            inputs: pair[0],
+            convolution: true,
+            stream: vec![0, l as u64, m, i as u64],
+        }));
+    }
+    if config.m4 == M4::Linear {
+        linears.push(Linear {
+            array: l,
+            name: format!("reg_blocks.{l}.skip.conv"),
+            outputs,
+            inputs: config.passed(inputs).saturating_add(config.blocks[l].product()),
+            convolution: true,
+            stream: vec![0, l as u64, 4, 0],
+        });
+    }
+    linears
+}
+
+/// (in, out) of the suffix's layers.
+fn suffix(config: &PpgnConfig, widths: &[usize]) -> Vec<(usize, usize)> {
+    let pooled = |l: usize| widths[l].saturating_mul(2);
+    match config.suffix {
+        SuffixKind::Ii => (1..widths.len()).map(|l| (pooled(l), config.outputs)).collect(),
+        SuffixKind::I => {
+            let mut sizes = vec![pooled(widths.len() - 1)];
+            sizes.extend(&config.suffix_hidden);
+            sizes.push(config.outputs);
+            sizes.windows(2).map(|pair| (pair[0], pair[1])).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BlockConfig;
+
+    #[test]
+    fn parts_follow_each_other() {
+        let config = PpgnConfig {
+            blocks: vec![
+                BlockConfig::new(3),
+                BlockConfig { product: Some(2), hidden: Some(vec![5]), width: 4 },
+            ],
+            m3: M3::Mlp(vec![6]),
+            suffix: SuffixKind::I,
+            suffix_hidden: vec![7],
+            ..PpgnConfig::new(2, 1)
+        };
+        let layout = Layout::new(&config);
+        for array in layout.arrays() {
+            let mut next = 0;
+            for part in &array.parts {
+                assert_eq!(part.offset, next);
+                next += part.len();
+            }
+            assert_eq!(next, array.len());
+        }
+        let shape = |name: &str| &layout.parts().find(|(_, p)| p.name == name).unwrap().1.shape;
+        assert_eq!(*shape("reg_blocks.1.mlp2.convs.1.weight"), [2, 5, 1, 1]);
+        assert_eq!(*shape("reg_blocks.1.mlp3.convs.0.weight"), [6, 3, 1, 1]);
+        assert_eq!(*shape("reg_blocks.1.skip.conv.weight"), [4, 8, 1, 1]);
+        assert_eq!(*shape("fc_layers.0.fc.weight"), [7, 8]);
+        assert_eq!(*shape("fc_layers.1.fc.bias"), [1]);
+        assert_eq!(Layout::count(&config), Some(layout.len()));
+    }
+
+    #[test]
+    fn initial_values_are_a_function_of_the_seed() {
+        let layout = Layout::new(&PpgnConfig { blocks: vec![BlockConfig::new(40)], ..PpgnConfig::new(8, 2) });
+        let a = layout.initial(1, Precision::F64);
+        assert_eq!(a, layout.initial(1, Precision::F64));
+        assert_ne!(a, layout.initial(2, Precision::F64));
+        let single: Vec<_> = a.iter().map(|v| v.clone().into_precision(Precision::F32)).collect();
+        assert_eq!(single, layout.initial(1, Precision::F32));
+        for (array, part) in layout.parts() {
+            let numbers = a[array].part(part.range()).to_f64();
+            if part.name.ends_with("bias") {
+                assert!(numbers.iter().all(|&x| x == 0.0));
+                continue;
+            }
+            let bound = (6.0 / (part.shape[0] + part.shape[1]) as f64).sqrt();
+            assert!(numbers.iter().all(|x| x.abs() <= bound));
+            assert!(numbers.iter().any(|x| x.abs() > 0.9 * bound), "{}", part.name);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Provably powerful graph networks ([Maron et al. 2019](https://arxiv.org/abs/1905.11136)) on burn.
+//!
+//! A [`PpgnConfig`] says what a network is and becomes a [`Ppgn`]; graphs become a [`Batch`] of rows, one an ordered
+//! pair of nodes; [`Ppgn::forward`] gives scores, [`Ppgn::embed`] the pooled features, [`Ppgn::backward`] gradients as
+//! plain vectors, which [`Adam`] takes. What a row is, and how pairs meet in the matrix product, is the batch's
+//! [`Space`]. Weights go to and from safetensors files ([`weights`]) and come from the authors' checkpoints
+//! ([`import`]), under the same names.
+//!
+//! ```
+//! use ppgn_nn::{Adam, Batch, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
+//!
+//! let device = Device::default();
+//! let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
+//! let mut network = config.init(&device, 1, Precision::F32)?;
+//! let (edge, none) = ([0.0f32, 1.0, 1.0, 0.0], [0.0f32; 4]);              // two nodes with an edge, and without
+//! let batch = Batch::dense(1, &[(2, &edge[..]), (2, &none[..])], &device)?;
+//! let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
+//! let mut adam = Adam::new(&parameters);
+//! let mut losses = Vec::new();
+//! for _ in 0..20 {
+//!     let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &[1, 0]))?;
+//!     network.update(|parameters| adam.step(parameters, &step.gradients, 0.01))?;
+//!     losses.push(step.loss);
+//! }
+//! assert!(losses[19] < losses[0]);
+//! # Ok::<(), ppgn_graph::Error>(())
+//! ```
+
+mod adam;
+mod batch;
+mod block;
+mod config;
+mod layout;
+mod linear;
+mod mlp;
+mod network;
+mod pool;
+mod precision;
+mod product;
+mod space;
+mod suffix;
+
+pub mod import;
+pub mod loss;
+pub mod weights;
+
+pub use adam::Adam;
+pub use batch::Batch;
+pub use burn::tensor::{Device, Tensor};
+pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+pub use layout::{Array, Layout, Part};
+pub use network::{Ppgn, Step};
+pub use precision::{Number, Precision, Values};
+pub use space::{Dense, Space};

@@ -1,0 +1,48 @@
+//! m1, m2 and m3: multilayer perceptrons on the channels of a row.
+
+use crate::linear::{Cutter, Linear};
+use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
+
+/// Linear layers, each followed by a ReLU, also the last: `X <- max(0, X A_i^T + b_i)` for every layer i.
+///
+/// ReLU's derivative at 0 is 0.
+#[derive(Debug, Clone)]
+pub(crate) struct Mlp {
+    layers: Vec<Linear>,
+}
+
+impl Mlp {
+    /// An MLP of the next so many layers.
+    pub(crate) fn cut(cutter: &mut Cutter<'_>, layers: usize) -> Self {
+        Mlp { layers: (0..layers).map(|_| cutter.linear()).collect() }
+    }
+
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - result: `[rows, outputs]`
+    pub(crate) fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        self.layers.iter().fold(x, |x, layer| relu(layer.forward(x)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn a_relu_follows_every_layer_and_is_flat_at_zero() {
+        let device = Device::default().autodiff();
+        let weight = Tensor::<2>::from_floats([[1.0], [-1.0]], &device).require_grad();
+        let bias = Tensor::<1>::from_floats([-1.0, 0.0], &device).require_grad();
+        let mlp = Mlp { layers: vec![Linear { weight: weight.clone(), bias: bias.clone() }] };
+        let x = Tensor::<2>::from_floats([[1.0], [3.0], [-2.0]], &device);
+        let y = mlp.forward(x);
+        assert_eq!(y.clone().try_into_vec_as::<f32>().unwrap(), [0.0, 0.0, 2.0, 0.0, 0.0, 2.0]);
+        let tape = y.sum_dim(0).sum_dim(1).backward();
+        // Row 1 of the first output is exactly 0 before its ReLU, and counts for nothing.
+        assert_eq!(weight.grad(&tape).unwrap().try_into_vec_as::<f32>().unwrap(), [3.0, -2.0]);
+        assert_eq!(bias.grad(&tape).unwrap().try_into_vec_as::<f32>().unwrap(), [1.0, 1.0]);
+    }
+}

@@ -1,0 +1,250 @@
+//! The network: blocks on a space, then a suffix.
+
+use crate::batch::Batch;
+use crate::block::Block;
+use crate::config::{PpgnConfig, SuffixKind};
+use crate::layout::Layout;
+use crate::linear::Cutter;
+use crate::precision::{Precision, Values};
+use crate::suffix::Suffix;
+use burn::tensor::{Device, Tensor};
+use ppgn_graph::{Error, Result};
+
+/// A provably powerful graph network: `suffix . B_d . ... . B_1`.
+///
+/// See [`PpgnConfig`] for what it is made of. Its parameters are a few flat arrays ([`Layout`]); what it computes does
+/// not depend on the order of a graph's nodes, nor on the other graphs of a batch.
+///
+/// ```
+/// use ppgn_graph::encode::{Encoding, Kind};
+/// use ppgn_graph::{Graph, Schema};
+/// use ppgn_nn::{Batch, BlockConfig, Device, PpgnConfig, Precision, loss};
+///
+/// // A cycle of six nodes, and two triangles: no message-passing network can tell them apart.
+/// let hexagon = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])?;
+/// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
+/// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[hexagon.clone()])?)?;
+/// let device = Device::default();
+/// let batch = Batch::encode(&encoder, &[&hexagon, &triangles], Precision::F32, &device)?;
+///
+/// let config = PpgnConfig { blocks: vec![BlockConfig::new(16); 2], ..PpgnConfig::new(1, 2) };
+/// let network = config.init(&device, 7, Precision::F32)?;
+/// let scores = network.forward(&batch)?;                                          // [2, 2]
+/// assert_eq!(scores.dims(), [2, 2]);
+/// let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &[0, 1]))?;
+/// assert!(step.loss > 0.0 && step.gradients.len() == 3);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ppgn {
+    config: PpgnConfig,
+    layout: Layout,
+    precision: Precision,
+    device: Device,
+    /// One an array of the layout, outside of autodiff.
+    arrays: Vec<Tensor<1>>,
+}
+
+/// What a backward pass gives.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The loss, as the closure returned it.
+    pub loss: f64,
+    /// The scores of the forward pass, `[graphs, outputs]` row-major.
+    pub scores: Values,
+    /// The loss's gradient, one an array of the layout.
+    pub gradients: Vec<Values>,
+}
+
+impl PpgnConfig {
+    /// A network of this configuration: weights Xavier uniform by the seed, biases zero.
+    pub fn init(&self, device: &Device, seed: u64, precision: Precision) -> Result<Ppgn> {
+        self.validate()?;
+        let parameters = Layout::new(self).initial(seed, precision);
+        Ppgn::new(self.clone(), parameters, device)
+    }
+}
+
+impl Ppgn {
+    /// A network with these parameters, one an array of the configuration's [`Layout`] and all in one precision.
+    pub fn new(config: PpgnConfig, parameters: Vec<Values>, device: &Device) -> Result<Self> {
+        config.validate()?;
+        let layout = Layout::new(&config);
+        let precision = parameters.first().map_or(Precision::F32, Values::precision);
+        let device = device.clone().without_autodiff();
+        let mut network = Ppgn { config, layout, precision, device, arrays: Vec::new() };
+        network.set_parameters(parameters)?;
+        Ok(network)
+    }
+
+    /// What it is made of.
+    pub fn config(&self) -> &PpgnConfig {
+        &self.config
+    }
+
+    /// Where its parameters lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Its precision.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Where it runs.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A copy of its parameters: the name and the numbers of every array.
+    pub fn parameters(&self) -> Result<Vec<(String, Values)>> {
+        let names = self.layout.arrays().iter().map(|a| a.name.clone());
+        names.zip(&self.arrays).map(|(name, array)| Ok((name, Values::of(array.clone())?))).collect()
+    }
+
+    /// Replaces all parameters: one an array of the layout, each in the network's precision.
+    pub fn set_parameters(&mut self, parameters: Vec<Values>) -> Result<()> {
+        let arrays = self.layout.arrays();
+        if parameters.len() != arrays.len() {
+            return Err(Error::call(format!(
+                "the network has {} arrays of parameters, not {}",
+                arrays.len(),
+                parameters.len()
+            )));
+        }
+        for (array, values) in arrays.iter().zip(&parameters) {
+            if values.len() != array.len() || values.precision() != self.precision {
+                return Err(Error::call(format!(
+                    "`{}` has {} numbers in {}, not {} in {}",
+                    array.name,
+                    array.len(),
+                    self.precision.name(),
+                    values.len(),
+                    values.precision().name()
+                )));
+            }
+        }
+        let tensor = |values: Values| {
+            let length = values.len();
+            values.into_tensor([length], &self.device)
+        };
+        self.arrays = parameters.into_iter().map(tensor).collect();
+        Ok(())
+    }
+
+    /// Changes the parameters in place: `change` sees all arrays, and must keep their lengths and precision. On the
+    /// CPU nothing is copied. After an error of `change` the parameters are what it left; arrays of another form are
+    /// refused, and the network is then without parameters until it is given some.
+    pub fn update(&mut self, change: impl FnOnce(&mut [Values]) -> Result<()>) -> Result<()> {
+        let arrays = std::mem::take(&mut self.arrays);
+        let mut parameters = arrays.into_iter().map(Values::of).collect::<Result<Vec<_>>>()?;
+        let result = change(&mut parameters);
+        self.set_parameters(parameters)?;
+        result
+    }
+
+    /// The scores of every graph, in the order of the batch.
+    ///
+    /// # Shapes
+    /// - result: `[graphs, outputs]`
+    pub fn forward(&self, batch: &Batch) -> Result<Tensor<2>> {
+        self.check(batch)?;
+        let (blocks, suffix) = self.cut(None);
+        Ok(suffix.forward(self.pooled(&blocks, batch)))
+    }
+
+    /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; a block's diagonal
+    /// features, then the others.
+    ///
+    /// # Shapes
+    /// - result: `[graphs, config.embedding()]`
+    pub fn embed(&self, batch: &Batch) -> Result<Tensor<2>> {
+        self.check(batch)?;
+        let (blocks, _) = self.cut(None);
+        Ok(Tensor::cat(self.pooled(&blocks, batch), 1))
+    }
+
+    /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
+    pub fn backward(&self, batch: &Batch, loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>) -> Result<Step> {
+        self.check(batch)?;
+        let mut leaves = Vec::new();
+        let (blocks, suffix) = self.cut(Some(&mut leaves));
+        let scores = suffix.forward(self.pooled(&blocks, batch));
+        drop((blocks, suffix));
+        let loss = loss(scores.clone())?;
+        let mut tape = loss.backward();
+        let mut gradients = self.layout.zeros(self.precision);
+        for ((array, part), leaf) in self.layout.parts().zip(&leaves) {
+            // A part that the loss does not depend on has no gradient, which is zero.
+            if let Some(gradient) = leaf.grad_remove(&mut tape) {
+                gradients[array].put(part.offset, &Values::of(gradient)?);
+            }
+        }
+        let loss = Values::of(loss.inner())?.to_f64().iter().sum();
+        Ok(Step { loss, scores: Values::of(scores.inner())?, gradients })
+    }
+
+    /// Blocks and suffix as views of the parameters; `leaves` gets one tensor a part where gradients are wanted.
+    fn cut(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> (Vec<Block>, Suffix) {
+        let arrays = self.layout.arrays();
+        let last = self.config.blocks.len();
+        let mut blocks = Vec::with_capacity(last);
+        for (l, array) in arrays[..last].iter().enumerate() {
+            let mut cutter = Cutter::new(&self.arrays[l], &array.parts, leaves.as_deref_mut());
+            blocks.push(Block::cut(&self.config, l, &mut cutter));
+        }
+        let mut cutter = Cutter::new(&self.arrays[last], &arrays[last].parts, leaves);
+        (blocks, Suffix::cut(&self.config, &mut cutter))
+    }
+
+    /// The pooled features that the suffix takes, `[graphs, 2 * width]` each.
+    fn pooled(&self, blocks: &[Block], batch: &Batch) -> Vec<Tensor<2>> {
+        let space = batch.space();
+        let mut x = batch.rows().clone(); // [rows(0), inputs]
+        let mut pooled = Vec::new();
+        for (l, block) in blocks.iter().enumerate() {
+            x = block.forward(x, space); // [rows(l + 1), width]
+            if self.config.suffix == SuffixKind::Ii || l + 1 == blocks.len() {
+                pooled.push(space.pool(l + 1, x.clone(), self.config.pooling)); // [graphs, 2 * width]
+            }
+        }
+        pooled
+    }
+
+    fn check(&self, batch: &Batch) -> Result<()> {
+        if self.arrays.len() != self.layout.arrays().len() {
+            return Err(Error::call("the network has lost its parameters in an update that failed"));
+        }
+        if batch.channels() != self.config.inputs {
+            return Err(Error::call(format!(
+                "the network takes {} input channels, the batch has {}",
+                self.config.inputs,
+                batch.channels()
+            )));
+        }
+        if batch.precision() != self.precision {
+            return Err(Error::call(format!(
+                "the network is in {}, the batch in {}",
+                self.precision.name(),
+                batch.precision().name()
+            )));
+        }
+        if batch.rows().device() != self.device {
+            return Err(Error::call("the network and the batch are on different devices"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_and_batches_go_to_other_threads() {
+        fn sendable<T: Send + Sync>() {}
+        sendable::<Ppgn>();
+        sendable::<Batch>();
+    }
+}

@@ -1,0 +1,187 @@
+//! Numbers in one of two precisions, as plain vectors.
+//!
+//! A run is f32 or f64 as a whole. Tensors carry their type at run time, so what comes out of them (parameters,
+//! gradients, moments) does too: [`Values`] is a vector of either kind, and [`Number`] names the two kinds for code
+//! that is generic over them.
+
+use burn::tensor::{DType, Device, Element, Tensor, TensorData};
+use ppgn_graph::encode::Real;
+use ppgn_graph::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The precision of a network, its batches and its optimiser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32 bits, the default.
+    #[default]
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+impl Precision {
+    /// Its name, as in `--precision f64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        }
+    }
+
+    pub(crate) fn dtype(self) -> DType {
+        match self {
+            Precision::F32 => DType::F32,
+            Precision::F64 => DType::F64,
+        }
+    }
+}
+
+impl std::str::FromStr for Precision {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "f32" => Ok(Precision::F32),
+            "f64" => Ok(Precision::F64),
+            _ => Err(Error::call(format!("`{name}` is not a precision; there are f32 and f64"))),
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// `f32` or `f64`.
+pub trait Number: Real + Element + sealed::Sealed {
+    /// Which of the two.
+    const PRECISION: Precision;
+}
+
+impl Number for f32 {
+    const PRECISION: Precision = Precision::F32;
+}
+
+impl Number for f64 {
+    const PRECISION: Precision = Precision::F64;
+}
+
+/// A vector of numbers in one of the two precisions.
+///
+/// ```
+/// use ppgn_nn::{Precision, Values};
+/// let v = Values::zeros(Precision::F64, 3);
+/// assert_eq!((v.len(), v.precision(), v.to_f64()), (3, Precision::F64, vec![0.0; 3]));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// In 32 bits.
+    F32(Vec<f32>),
+    /// In 64 bits.
+    F64(Vec<f64>),
+}
+
+/// Runs the same expression on whichever vector there is.
+macro_rules! each {
+    ($values:expr, $v:ident => $body:expr) => {
+        match $values {
+            $crate::precision::Values::F32($v) => $body,
+            $crate::precision::Values::F64($v) => $body,
+        }
+    };
+}
+
+impl Values {
+    /// So many zeros.
+    pub fn zeros(precision: Precision, length: usize) -> Self {
+        match precision {
+            Precision::F32 => Values::F32(vec![0.0; length]),
+            Precision::F64 => Values::F64(vec![0.0; length]),
+        }
+    }
+
+    /// These numbers, rounded to the precision.
+    pub fn from_f64(precision: Precision, numbers: &[f64]) -> Self {
+        match precision {
+            Precision::F32 => Values::F32(numbers.iter().map(|&x| x as f32).collect()),
+            Precision::F64 => Values::F64(numbers.to_vec()),
+        }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// In which precision.
+    pub fn precision(&self) -> Precision {
+        match self {
+            Values::F32(_) => Precision::F32,
+            Values::F64(_) => Precision::F64,
+        }
+    }
+
+    /// The numbers as `f64`, exactly.
+    pub fn to_f64(&self) -> Vec<f64> {
+        match self {
+            Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            Values::F64(v) => v.clone(),
+        }
+    }
+
+    /// The same numbers in this precision; to f32 they are rounded.
+    pub fn into_precision(self, precision: Precision) -> Self {
+        match (self, precision) {
+            (Values::F32(v), Precision::F64) => Values::F64(v.into_iter().map(f64::from).collect()),
+            (Values::F64(v), Precision::F32) => Values::F32(v.into_iter().map(|x| x as f32).collect()),
+            (same, _) => same,
+        }
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        each!(self, v => v.iter().all(|x| x.is_finite()))
+    }
+
+    /// The numbers of a tensor, row-major.
+    pub fn of<const D: usize>(tensor: Tensor<D>) -> Result<Self> {
+        let data =
+            tensor.try_into_data().map_err(|e| Error::unfit(format!("cannot read a tensor: {e:?}")))?;
+        let wrong = |e| Error::unfit(format!("cannot read a tensor: {e:?}"));
+        match data.dtype() {
+            DType::F64 => Ok(Values::F64(data.try_into_vec().map_err(wrong)?)),
+            _ => Ok(Values::F32(data.try_into_vec().map_err(wrong)?)),
+        }
+    }
+
+    /// A tensor of these numbers on the device, in their own precision. Their count must be the shape's.
+    pub(crate) fn into_tensor<const D: usize>(self, shape: [usize; D], device: &Device) -> Tensor<D> {
+        let dtype = self.precision().dtype();
+        Tensor::from_data(each!(self, v => TensorData::new(v, shape)), (device, dtype))
+    }
+
+    /// Copies `from` to the places from `start` on; both must be in one precision.
+    pub(crate) fn put(&mut self, start: usize, from: &Values) {
+        match (self, from) {
+            (Values::F32(to), Values::F32(from)) => to[start..start + from.len()].copy_from_slice(from),
+            (Values::F64(to), Values::F64(from)) => to[start..start + from.len()].copy_from_slice(from),
+            _ => unreachable!("a network is in one precision"),
+        }
+    }
+
+    /// A part of the numbers.
+    pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Values {
+        match self {
+            Values::F32(v) => Values::F32(v[range].to_vec()),
+            Values::F64(v) => Values::F64(v[range].to_vec()),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The space a network runs on: what is a row, and how rows of one level make those of the next.
+//!
+//! Blocks see four operations only. Block l takes rows of level l and gives rows of level l + 1:
+//!
+//! - [`rows`](Space::rows): how many there are at a level;
+//! - [`lift`](Space::lift): what a row of level l is at level l + 1 (the skip connection's X);
+//! - [`product`](Space::product): W at level l + 1 from m1(X) and m2(X) at level l;
+//! - [`pool`](Space::pool): one row a graph, over its diagonal pairs and over the others.
+//!
+//! Everything else in a network acts on a row alone, and so does not know the space. In [`Dense`] every ordered pair of
+//! nodes is a row at every level. A space is no part of a network: it comes with the batch.
+
+use crate::config::{Pooling, Scale};
+use crate::{pool, product};
+use burn::tensor::Tensor;
+use ppgn_graph::{Error, Result};
+
+/// What the rows of a batch are.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Space {
+    /// Every ordered pair of nodes of every graph.
+    Dense(Dense),
+}
+
+impl Space {
+    /// How many graphs there are.
+    pub fn graphs(&self) -> usize {
+        match self {
+            Space::Dense(dense) => dense.graphs(),
+        }
+    }
+
+    /// How many rows there are before block `level` (and after block `level - 1`).
+    pub fn rows(&self, _level: usize) -> usize {
+        match self {
+            Space::Dense(dense) => dense.rows(),
+        }
+    }
+
+    /// The rows of `level` as rows of `level + 1`.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows(level), channels]`
+    /// - result: `[rows(level + 1), channels]`
+    pub(crate) fn lift(&self, _level: usize, x: Tensor<2>) -> Tensor<2> {
+        match self {
+            Space::Dense(_) => x,
+        }
+    }
+
+    /// The matrix product in every channel, `W[i,k] = factor * sum over j of Y1[i,j] * Y2[j,k]`.
+    ///
+    /// # Shapes
+    /// - `y1`, `y2`: `[rows(level), channels]`
+    /// - result: `[rows(level + 1), channels]`
+    pub(crate) fn product(&self, _level: usize, y1: Tensor<2>, y2: Tensor<2>, scale: Scale) -> Tensor<2> {
+        match self {
+            Space::Dense(dense) => product::dense(dense, y1, y2, scale),
+        }
+    }
+
+    /// Per graph, over the diagonal and off it.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows(level), channels]`
+    /// - result: `[graphs, 2 * channels]`, in the order in which the graphs were given
+    pub(crate) fn pool(&self, _level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
+        match self {
+            Space::Dense(dense) => pool::dense(dense, x, pooling),
+        }
+    }
+}
+
+/// All pairs of all graphs, graph after graph: pair (i, j) of a graph with n nodes at its row i*n + j.
+///
+/// Graphs lie in the order of their sizes, so that those of one size are one stretch of rows: neither product nor
+/// pooling needs padding, masks or gathers. Results a graph come back in the order in which the graphs were given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dense {
+    groups: Vec<Group>,
+    /// Given number of each graph, in the order in which they lie.
+    order: Vec<usize>,
+    rows: usize,
+}
+
+/// Graphs of one size that lie side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// Nodes of each.
+    pub(crate) nodes: usize,
+    /// How many graphs.
+    pub(crate) graphs: usize,
+    /// The first row of the first.
+    pub(crate) start: usize,
+}
+
+impl Group {
+    /// Rows of the group.
+    pub(crate) fn rows(&self) -> usize {
+        self.graphs * self.nodes * self.nodes
+    }
+}
+
+impl Dense {
+    /// The space of graphs with so many nodes each.
+    ///
+    /// ```
+    /// use ppgn_nn::Dense;
+    /// let dense = Dense::new(&[3, 2, 3])?;
+    /// assert_eq!((dense.graphs(), dense.rows(), dense.order()), (3, 22, &[1, 0, 2][..]));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn new(nodes: &[usize]) -> Result<Self> {
+        if nodes.is_empty() {
+            return Err(Error::call("a batch needs at least one graph"));
+        }
+        let mut order: Vec<usize> = (0..nodes.len()).collect();
+        order.sort_by_key(|&graph| nodes[graph]);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut rows = 0usize;
+        for &graph in &order {
+            let n = nodes[graph];
+            match groups.last_mut() {
+                Some(group) if group.nodes == n => group.graphs += 1,
+                _ => groups.push(Group { nodes: n, graphs: 1, start: rows }),
+            }
+            let more = n.checked_mul(n).and_then(|pairs| rows.checked_add(pairs));
+            rows = more.ok_or_else(|| {
+                Error::unfit(format!(
+                    "graph {graph} of the batch has {n} nodes: their pairs are too many to number"
+                ))
+            })?;
+        }
+        Ok(Dense { groups, order, rows })
+    }
+
+    /// How many graphs there are.
+    pub fn graphs(&self) -> usize {
+        self.order.len()
+    }
+
+    /// How many rows, the sum of n*n over the graphs.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The given number of each graph, in the order in which they lie.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// One row a graph, from the order in which they lie to that in which they were given.
+    ///
+    /// # Shapes
+    /// - `x`, result: `[graphs, channels]`
+    pub(crate) fn restore(&self, x: Tensor<2>) -> Tensor<2> {
+        if self.order.is_sorted() {
+            return x;
+        }
+        let mut places = vec![0i64; self.order.len()];
+        self.order.iter().enumerate().for_each(|(place, &graph)| places[graph] = place as i64);
+        let places = Tensor::from_data(places.as_slice(), &x.device());
+        x.select(0, places)
+    }
+}
