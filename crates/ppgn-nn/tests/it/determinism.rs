@@ -1,0 +1,50 @@
+//! The same bits from the same inputs: from run to run, and for one thread or two.
+
+use crate::shared::{Rows, arrays, batch};
+use ppgn_graph::random::Stream;
+use ppgn_nn::{Adam, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
+
+/// Losses and parameters of two steps on graphs of these sizes.
+fn trained(sizes: &[usize], precision: Precision, threads: usize) -> (Vec<f64>, Vec<Values>) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let mut random = Stream::new(3, "determinism", &[]);
+        let graphs: Vec<Rows> = sizes.iter().map(|&n| Rows::random(n, 2, &mut random)).collect();
+        let batch = batch(2, &graphs.iter().collect::<Vec<_>>(), precision);
+        let config = PpgnConfig {
+            blocks: vec![BlockConfig::new(WIDTH), BlockConfig::new(9)],
+            ..PpgnConfig::new(2, 2)
+        };
+        let mut network = config.init(&Device::default(), 5, precision).unwrap();
+        let mut adam = Adam::new(&arrays(&network));
+        let classes: Vec<usize> = (0..graphs.len()).map(|g| g % 2).collect();
+        let mut losses = Vec::new();
+        for _ in 0..2 {
+            let step = network.backward(&batch, |s| loss::cross_entropy(s, &classes)).unwrap();
+            network.update(|parameters| adam.step(parameters, &step.gradients, 1e-3)).unwrap();
+            losses.push(step.loss);
+        }
+        (losses, arrays(&network))
+    })
+}
+
+const WIDTH: usize = 64;
+
+#[test]
+fn the_same_bits_in_f32() {
+    // More than 4 M numbers an activation: there flex's own sums begin to depend on which thread was first.
+    let sizes = [70, 20, 180, 70, 160];
+    assert!(sizes.iter().map(|n| n * n * WIDTH).sum::<usize>() > 4 << 20);
+    let once = trained(&sizes, Precision::F32, 2);
+    assert!(once == trained(&sizes, Precision::F32, 2), "two runs differ");
+    assert!(once == trained(&sizes, Precision::F32, 1), "one thread and two differ");
+}
+
+#[test]
+fn the_same_bits_in_f64() {
+    let sizes = [40, 9, 60, 40];
+    assert!(
+        trained(&sizes, Precision::F64, 2) == trained(&sizes, Precision::F64, 1),
+        "one thread and two differ"
+    );
+}

@@ -1,0 +1,143 @@
+//! What several themes need: golden files, random graphs, random configurations.
+
+use ppgn_graph::random::Stream;
+use ppgn_nn::{
+    Batch, BlockConfig, Device, M3, M4, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
+    SuffixKind, Tensor, Values,
+};
+use proptest::prelude::*;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The path of a golden file beside the checkout, or `None` with a word on what is skipped.
+pub(crate) fn golden(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/goldens")).join(name);
+    if !path.exists() {
+        // Past the test runner's capture: what was not tested must be seen.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// A graph as rows: nodes and `[n * n, channels]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Rows {
+    pub(crate) nodes: usize,
+    pub(crate) numbers: Vec<f64>,
+}
+
+impl Rows {
+    /// Random features, many of them 0 or 1 as encodings have.
+    pub(crate) fn random(nodes: usize, channels: usize, random: &mut Stream) -> Self {
+        let number = |random: &mut Stream| match random.below(4) {
+            0 => 0.0,
+            1 => 1.0,
+            _ => random.uniform(-1.0, 1.0),
+        };
+        Rows { nodes, numbers: (0..nodes * nodes * channels).map(|_| number(random)).collect() }
+    }
+
+    /// The same graph with node i called `permutation[i]`.
+    pub(crate) fn permuted(&self, permutation: &[u32], channels: usize) -> Self {
+        let mut numbers = vec![0.0; self.numbers.len()];
+        for i in 0..self.nodes {
+            for j in 0..self.nodes {
+                let from = (i * self.nodes + j) * channels;
+                let to = (permutation[i] as usize * self.nodes + permutation[j] as usize) * channels;
+                numbers[to..to + channels].copy_from_slice(&self.numbers[from..from + channels]);
+            }
+        }
+        Rows { nodes: self.nodes, numbers }
+    }
+}
+
+fn batch_of<T: Number>(channels: usize, graphs: &[&Rows]) -> Batch {
+    let numbers: Vec<Vec<T>> =
+        graphs.iter().map(|g| g.numbers.iter().map(|&x| T::from_f64(x)).collect()).collect();
+    let pairs: Vec<(usize, &[T])> =
+        graphs.iter().zip(&numbers).map(|(g, v)| (g.nodes, v.as_slice())).collect();
+    Batch::dense(channels, &pairs, &Device::default()).unwrap()
+}
+
+/// A batch of such graphs.
+pub(crate) fn batch(channels: usize, graphs: &[&Rows], precision: Precision) -> Batch {
+    match precision {
+        Precision::F32 => batch_of::<f32>(channels, graphs),
+        Precision::F64 => batch_of::<f64>(channels, graphs),
+    }
+}
+
+/// The numbers of a tensor.
+pub(crate) fn numbers(tensor: Tensor<2>) -> Vec<f64> {
+    Values::of(tensor).unwrap().to_f64()
+}
+
+/// The largest absolute value.
+pub(crate) fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(0.0, |m, x| x.abs().max(m))
+}
+
+/// The largest absolute difference.
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).fold(0.0, |m, (x, y)| (x - y).abs().max(m))
+}
+
+/// The arrays of a network.
+pub(crate) fn arrays(network: &Ppgn) -> Vec<Values> {
+    network.parameters().unwrap().into_iter().map(|(_, values)| values).collect()
+}
+
+/// A network with biases drawn from +-0.1: the paper's zero biases make exact ties, which rounding breaks.
+pub(crate) fn biased(config: &PpgnConfig, seed: u64, precision: Precision) -> Ppgn {
+    let mut network = config.init(&Device::default(), seed, precision).unwrap();
+    let layout = network.layout().clone();
+    let mut random = Stream::new(seed, "test biases", &[]);
+    let mut flat: Vec<Vec<f64>> = arrays(&network).iter().map(Values::to_f64).collect();
+    for (a, part) in layout.parts().filter(|(_, part)| part.name.ends_with("bias")) {
+        flat[a][part.range()].iter_mut().for_each(|x| *x = random.uniform(-0.1, 0.1));
+    }
+    network.set_parameters(flat.iter().map(|v| Values::from_f64(precision, v)).collect()).unwrap();
+    network
+}
+
+fn blocks() -> impl Strategy<Value = Vec<BlockConfig>> {
+    let hidden = prop::option::of(prop::collection::vec(1..6usize, 0..3));
+    let block = (1..6usize, prop::option::of(1..5usize), hidden)
+        .prop_map(|(width, product, hidden)| BlockConfig { width, product, hidden });
+    prop::collection::vec(block, 1..4)
+}
+
+/// Any small configuration.
+pub(crate) fn configs() -> impl Strategy<Value = PpgnConfig> {
+    let m3 = prop_oneof![
+        2 => Just(M3::Identity),
+        1 => prop::collection::vec(1..5usize, 1..3).prop_map(M3::Mlp),
+    ];
+    let m4 = prop_oneof![Just(M4::Linear), Just(M4::None)];
+    let suffix = prop_oneof![Just(SuffixKind::I), Just(SuffixKind::Ii)];
+    let pooling = prop_oneof![Just(Pooling::Max), Just(Pooling::Sum)];
+    let scale = prop_oneof![Just(Scale::None), Just(Scale::SqrtN), Just(Scale::N)];
+    let norm = prop_oneof![Just(Norm::None), Just(Norm::Rms)];
+    let widths = (1..4usize, 1..4usize, 1..4usize, prop::collection::vec(1..6usize, 0..3));
+    (widths, blocks(), m3, m4, suffix, pooling, (scale, norm), any::<bool>()).prop_map(
+        |(
+            (inputs, outputs, depth, suffix_hidden),
+            blocks,
+            m3,
+            m4,
+            suffix,
+            pooling,
+            (scale, norm),
+            residual,
+        )| {
+            let residual = residual && m4 == M4::Linear;
+            #[rustfmt::skip]
+            let config = PpgnConfig {
+                inputs, outputs, blocks, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual,
+            };
+            config
+        },
+    )
+}
