@@ -69,6 +69,19 @@ impl Format {
             Format::Jsonl => "jsonl",
         }
     }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Format::Text => "the text format of the paper's data, with its 10fold_idx (NAME.txt)",
+            Format::Tu => "TU Dortmund (NAME_A.txt, NAME_graph_indicator.txt ...)",
+            Format::Graph6 => "graph6, sparse6 and digraph6, one graph a line (.g6 .s6 .d6)",
+            Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
+            Format::Npz => "QM9 as NumPy arrays (.npz)",
+            Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
+            Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
+        }
+    }
 }
 
 impl std::str::FromStr for Format {

@@ -1,6 +1,7 @@
 //! The options that say what data is meant and how to read it: the same in every command.
 
 use anyhow::Result;
+use super::output::download_bar;
 use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
 use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error, generate};
@@ -32,7 +33,8 @@ impl InputArgs {
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
         let limits = Limits { max_unpacked: self.max_unpacked, ..Limits::default() };
         let read = ReadOptions { format, limits, directed: self.directed };
-        Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, ..Locator::default() })
+        let (_, progress) = download_bar(false);
+        Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, progress })
     }
 }
 
