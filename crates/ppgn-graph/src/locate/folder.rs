@@ -70,12 +70,13 @@ fn stem(file_name: &str) -> Option<&str> {
 }
 
 /// The file or folder that `name` means in this data folder, case ignored; of names that differ in case only, the one
-/// spelt as asked. Two folders that hold a file of that name are an [`Error::Call`] that names both.
+/// spelt as asked. Two files of that name, in two folders or with two endings, are an [`Error::Call`] that names both.
 pub(crate) fn lookup(data_dir: &Path, name: &str) -> Result<Option<PathBuf>> {
     let matches = matches(data_dir, name);
     let Some(first) = matches.first() else { return Ok(None) };
-    let rivals: Vec<&Item> = matches.iter().filter(|item| item.rank == first.rank).collect();
-    if first.rank == Rank::InFolder && rivals.len() > 1 {
+    let equal = |item: &&Item| item.rank == first.rank && (item.name == name) == (first.name == name);
+    let rivals: Vec<&Item> = matches.iter().filter(equal).collect();
+    if first.rank.has_rivals() && rivals.len() > 1 {
         let paths: Vec<String> = rivals.iter().map(|item| item.path.display().to_string()).collect();
         return Err(Error::call(format!("`{name}` could be any of {}: give the path", paths.join(", "))));
     }
@@ -103,7 +104,7 @@ pub(crate) fn list(data_dir: &Path) -> Vec<Found> {
     listed.sort_by_key(|item| (item.name.to_lowercase(), item.rank));
     listed.dedup_by(|later, kept| {
         later.path == kept.path
-            || kept.rank != Rank::InFolder && later.name.to_lowercase() == kept.name.to_lowercase()
+            || !kept.rank.has_rivals() && later.name.to_lowercase() == kept.name.to_lowercase()
     });
     let found = |item: Item| Found { bytes: bytes_of(&item.path), name: item.name, path: item.path };
     listed.into_iter().map(found).collect()
@@ -139,6 +140,13 @@ enum Rank {
     InFolder,
     /// A folder of several datasets: a name only so that reading it can say what to name instead.
     Collection,
+}
+
+impl Rank {
+    /// Whether there is more than one place of this rank for a name.
+    fn has_rivals(self) -> bool {
+        matches!(self, Rank::File | Rank::InFolder)
+    }
 }
 
 #[derive(Debug)]

@@ -84,6 +84,9 @@ fn a_name_in_two_collections_is_ambiguous() {
     let text = error.to_string().replace('\\', "/");
     assert!(text.contains("a/x.g6") && text.contains("b/x.jsonl"), "{text}");
     assert_eq!(leads(&locator, "y").0, Path::new("a/y.g6"));
+    let (_folder, two) = data(&["x.g6", "x.csv"]);
+    assert!(two.resolve("x").unwrap_err().to_string().contains("x.csv"));
+    assert_eq!(two.list().len(), 2);
     // A collection has a name so that reading it can list what is in it.
     assert_eq!(leads(&locator, "a").0, Path::new("a"));
     let (_folder, locator) = data(&["MUTAG/raw/MUTAG_A.txt"]);
