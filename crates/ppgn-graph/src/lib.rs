@@ -6,7 +6,6 @@
 //! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads what is not there.
 //!
 //! ```
-//! # #[cfg(any())] {
 //! use ppgn_graph::locate::Locator;
 //! let csl = Locator::default().load("csl")?;
 //! assert_eq!((csl.len(), csl.graph(0).nodes()), (150, 41));
