@@ -1,0 +1,4 @@
+//! The crate as its users see it: files in, datasets out.
+
+mod graph6;
+mod random_datasets;
