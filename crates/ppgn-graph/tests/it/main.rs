@@ -1,4 +1,5 @@
 //! The crate as its users see it: files in, datasets out.
 
 mod graph6;
+mod jsonl;
 mod random_datasets;
