@@ -3,3 +3,5 @@
 mod graph6;
 mod jsonl;
 mod random_datasets;
+mod stream_fuzz;
+mod stream_memory;
