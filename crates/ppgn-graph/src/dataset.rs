@@ -22,6 +22,7 @@ use std::sync::Arc;
 /// assert_eq!(atoms.number(7), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LabelColumn {
     name: String,
     values: Vec<i64>,
@@ -157,7 +158,7 @@ impl Schema {
     }
 }
 
-fn numbered(what: &str, count: usize) -> Vec<String> {
+pub(crate) fn numbered(what: &str, count: usize) -> Vec<String> {
     (0..count).map(|i| format!("{what}{i}")).collect()
 }
 
@@ -259,24 +260,26 @@ impl Header {
         Ok(())
     }
 
-    fn check_folds(&self) -> Result<(), String> {
+    /// Checks that the folds name graphs that exist, each at most once. O(f log f) for f numbers in a fold, whatever
+    /// [`graphs`](Header::graphs) claims.
+    pub(crate) fn check_folds(&self) -> Result<(), String> {
         for (k, fold) in self.folds.iter().enumerate() {
-            let mut part = vec![0u8; self.graphs];
-            for (name, list, mark) in [("train", &fold.train, 1), ("test", &fold.test, 2)] {
-                for &g in list {
-                    let Some(slot) = part.get_mut(g as usize) else {
-                        return Err(format!(
-                            "fold {}: {name} graph {g} is out of range, there are {} graphs",
-                            k + 1,
-                            self.graphs
-                        ));
-                    };
-                    if *slot != 0 {
-                        let both = if *slot == mark { "twice in its list" } else { "in both lists" };
-                        return Err(format!("fold {}: graph {g} is {both}", k + 1));
-                    }
-                    *slot = mark;
+            let lists = [("train", &fold.train), ("test", &fold.test)];
+            let mut seen: Vec<(u32, &str)> = Vec::with_capacity(fold.train.len() + fold.test.len());
+            for (name, list) in lists {
+                if let Some(g) = list.iter().find(|&&g| g as usize >= self.graphs) {
+                    return Err(format!(
+                        "fold {}: {name} graph {g} is out of range, there are {} graphs",
+                        k + 1,
+                        self.graphs
+                    ));
                 }
+                seen.extend(list.iter().map(|&g| (g, name)));
+            }
+            seen.sort_unstable();
+            if let Some([(g, a), (_, b)]) = seen.array_windows().find(|[(g, _), (h, _)]| g == h) {
+                let both = if a == b { "twice in its list" } else { "in both lists" };
+                return Err(format!("fold {}: graph {g} is {both}", k + 1));
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::error::{Defect, Error, Result};
 use std::io::{BufRead, Read};
 
 /// The longest line that is read: far above any real one, and a bound on memory for a file that has no line ends.
-const LONGEST: usize = 1 << 28;
+pub(crate) const LONGEST: usize = 1 << 28;
 
 /// The lines of a file, with the file's name and line numbers for messages.
 pub struct Lines<R> {

@@ -22,6 +22,7 @@ pub mod lines;
 pub mod qm9;
 mod report;
 pub mod source;
+mod stream;
 mod text;
 mod tu;
 

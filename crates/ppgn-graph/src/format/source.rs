@@ -172,6 +172,11 @@ impl Source {
         Ok(Lines::new(BufReader::with_capacity(1 << 17, self.reader(entry)?), self.describe(entry)))
     }
 
+    /// The same source with a count of unpacked bytes of its own, for a reader that goes over an entry twice.
+    pub(crate) fn afresh(&self) -> Self {
+        Source { unpacked: Arc::default(), ..self.clone() }
+    }
+
     /// The first bytes of an entry, at most `most`.
     pub fn peek(&self, entry: &Entry, most: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();

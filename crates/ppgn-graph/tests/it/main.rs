@@ -3,5 +3,10 @@
 mod encode;
 #[cfg(feature = "fetch")]
 mod fetch;
+mod graph6;
+mod jsonl;
 mod locate;
+mod random_datasets;
 mod shared;
+mod stream_fuzz;
+mod stream_memory;
