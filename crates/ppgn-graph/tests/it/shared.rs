@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// The path of something in the data folder, or `None` with a word on what is skipped.
-pub fn data(name: &str) -> Option<PathBuf> {
+pub(crate) fn data(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     found(folder.join(name))
 }
 
 /// The path of a golden file, or `None` with a word on what is skipped.
-pub fn golden(name: &str) -> Option<PathBuf> {
+pub(crate) fn golden(name: &str) -> Option<PathBuf> {
     found(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/goldens")).join(name))
 }
 
