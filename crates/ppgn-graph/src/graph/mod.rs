@@ -335,7 +335,9 @@ impl Graph {
         self.with_direction(true)
     }
 
-    fn with_direction(self, directed: bool) -> Self {
+    /// The same rows under the other name; whoever says undirected knows that they are symmetric.
+    pub(crate) fn with_direction(self, directed: bool) -> Self {
+        debug_assert!(directed || self.asymmetry().is_none());
         let mut inner = Arc::unwrap_or_clone(self.0);
         inner.directed = directed;
         Graph(Arc::new(inner))

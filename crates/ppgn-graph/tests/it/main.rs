@@ -3,6 +3,7 @@
 mod encode;
 #[cfg(feature = "fetch")]
 mod fetch;
+mod generate;
 mod graph6;
 mod jsonl;
 mod locate;
