@@ -120,7 +120,8 @@ impl Source {
 
     /// The entry of this name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.name == name)
+        // Entries are sorted by name.
+        self.entries.binary_search_by(|e| e.name.as_str().cmp(name)).ok().map(|i| &self.entries[i])
     }
 
     /// For a single file, the file of this name in the same folder, if there is one; else the entry of this name in

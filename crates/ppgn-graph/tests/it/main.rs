@@ -1,13 +1,19 @@
 //! The integration tests of ppgn-graph, one binary, a module a theme.
 
+mod edges;
 mod encode;
 #[cfg(feature = "fetch")]
 mod fetch;
+mod fuzz;
 mod generate;
 mod graph6;
 mod jsonl;
 mod locate;
 mod random_datasets;
 mod shared;
+mod strategies;
 mod stream_fuzz;
 mod stream_memory;
+mod support;
+mod text;
+mod tu;
