@@ -1,0 +1,4 @@
+//! The integration tests of `ppgn-wl`, one module a topic.
+
+mod graphs;
+mod naive;
