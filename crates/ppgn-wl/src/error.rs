@@ -26,6 +26,12 @@ pub enum Error {
         /// The length of the tuples.
         k: usize,
     },
+    /// So many edges cannot even be numbered.
+    #[error("the graphs have {links} pairs of neighbours, and at most {} can be refined together", u32::MAX)]
+    TooManyEdges {
+        /// Each node's neighbours, over all nodes of all graphs.
+        links: u64,
+    },
     /// The colouring would need more memory than allowed.
     #[error("{test} needs about {} of memory, and {} are allowed; --max-memory raises the limit", bytes(*need), bytes(*limit))]
     Memory {

@@ -6,13 +6,17 @@
 //! canonical (relabelling nodes permutes the colouring and changes nothing else) and exact: where two colours are
 //! called equal, their keys were compared, not only their hashes.
 
+mod colour_refinement;
 mod error;
 mod options;
+mod pace;
+mod refine;
 mod refinement;
 mod test;
 mod types;
 
 pub use error::Error;
 pub use options::{Features, Interrupt, Options};
+pub use refine::refine;
 pub use refinement::Refinement;
 pub use test::{Family, Test};

@@ -27,7 +27,7 @@ pub(crate) struct Neighbours<'a> {
     pub(crate) offsets: Cow<'a, [u32]>,
     pub(crate) nodes: Cow<'a, [u32]>,
     /// The relation to each neighbour, or nothing where the set of graphs has one relation only.
-    relations: Vec<u32>,
+    pub(crate) relations: Vec<u32>,
 }
 
 impl Neighbours<'_> {
@@ -74,6 +74,17 @@ impl<'a> Types<'a> {
             }
         }
         Types { nodes, node_contents, neighbours, relation_contents }
+    }
+
+    /// For every relation of u to v, the relation of v to u. Neighbours are mutual, so it occurs as well.
+    pub(crate) fn mirror(&self) -> Vec<u32> {
+        let contents = &self.relation_contents;
+        let back = |content: &[i64]| {
+            let (forward, backward) = content.split_at(arc_length(content));
+            let mirrored = [backward, forward].concat();
+            contents.binary_search_by(|c| (**c).cmp(&mirrored)).expect("neighbours are mutual") as u32
+        };
+        contents.iter().map(|content| back(content)).collect()
     }
 }
 
@@ -165,6 +176,15 @@ fn arc_content(g: &Graph, arc: Option<usize>, features: Features, content: &mut 
     let labels = if features.labels { g.edge_labels(arc) } else { &[] };
     let attributes = if features.attributes { g.edge_attributes(arc) } else { &[] };
     put(labels, attributes, content);
+}
+
+/// How many integers the arc at the beginning of this content takes.
+fn arc_length(content: &[i64]) -> usize {
+    if content[0] == 0 {
+        return 1;
+    }
+    let labels = content[1] as usize;
+    3 + labels + content[2 + labels] as usize
 }
 
 /// Labels and the bits of attributes, each with their number before them, so that contents can be read back.

@@ -1,4 +1,5 @@
 //! The integration tests of `ppgn-wl`, one module a topic.
 
+mod colour_refinement;
 mod graphs;
 mod naive;
