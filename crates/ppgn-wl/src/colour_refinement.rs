@@ -38,6 +38,10 @@ use rows::Rows;
 
 /// The colours of all nodes of these graphs, refined together.
 pub(crate) fn refine(graphs: &[Graph], options: &Options) -> Result<Refinement, Error> {
+    refine_with(graphs, options, round::PATIENCE)
+}
+
+fn refine_with(graphs: &[Graph], options: &Options, patience: u64) -> Result<Refinement, Error> {
     check(graphs, options)?;
     let types = Types::of(graphs, options.features);
     options.interrupt.check()?;
@@ -46,7 +50,7 @@ pub(crate) fn refine(graphs: &[Graph], options: &Options) -> Result<Refinement, 
     let rows = Rows::of(types.neighbours, mirror);
 
     let mut pace = Pace::new(&options.interrupt);
-    let mut round = Round::new(&rows, &partition);
+    let mut round = Round::new(&rows, &partition, patience);
     let mut counts = vec![partition.colours()];
     let mut splitters = 0..partition.colours();
     let stable = loop {
@@ -134,4 +138,30 @@ fn memory(graphs: &[Graph], options: &Options, nodes: u64, links: u64) -> u64 {
     // sizes.
     let partition = (2 * 4 + 3 * 4 + 5 * 4 + 2 * 16 + 8) * nodes;
     graphs.iter().map(attributes).sum::<u64>() + transposed + rows + messages + partition
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::GraphBuilder;
+    use ppgn_graph::random::Stream;
+
+    #[test]
+    fn telling_and_asking_are_the_same() {
+        let mut random = Stream::new(2, "ways", &[]);
+        for case in 0..300 {
+            let n = 1 + random.below(40);
+            let mut b = GraphBuilder::new(n, case % 2 == 0);
+            b.edge_label_columns(1).node_labels(1, (0..n as i64).map(|u| u % (1 + case % 3)).collect());
+            for _ in 0..random.below(3 * n) {
+                let (u, v, label) = (random.below(n), random.below(n), random.below(1 + case as usize % 4));
+                b.edge_with(u as u32, v as u32, &[label as i64], &[]);
+            }
+            let graphs = [b.build_merging().unwrap().0];
+            let [telling, asking, either] =
+                [0, u64::MAX, 2].map(|p| refine_with(&graphs, &Options::default(), p).unwrap());
+            assert_eq!(telling, asking);
+            assert_eq!(telling, either);
+        }
+    }
 }

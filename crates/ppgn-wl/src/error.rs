@@ -42,6 +42,16 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The kernel's values would be too large to be exact.
+    #[error(
+        "the kernel of a graph with {nodes} nodes over {rounds} rounds does not fit 63 bits; use fewer iterations"
+    )]
+    KernelTooLarge {
+        /// The nodes of the largest graph.
+        nodes: u64,
+        /// The rounds that count.
+        rounds: u64,
+    },
     /// [`Options::interrupt`](crate::Options::interrupt) was set.
     #[error("interrupted")]
     Interrupted,

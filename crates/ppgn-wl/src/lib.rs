@@ -8,6 +8,7 @@
 
 mod colour_refinement;
 mod error;
+mod kernel;
 mod options;
 mod pace;
 mod refine;
@@ -16,6 +17,7 @@ mod test;
 mod types;
 
 pub use error::Error;
+pub use kernel::{Gram, SparseRows, SubtreeKernel, subtree_kernel};
 pub use options::{Features, Interrupt, Options};
 pub use refine::refine;
 pub use refinement::Refinement;

@@ -4,8 +4,8 @@
 //! splitters go through their neighbours. The work is that of the splitters alone, but every message goes to a random
 //! place, twice: to be counted, and to be written. *Asking*: every node that is not alone in its class goes through
 //! its own neighbours and looks which are in splitters; one random read a neighbour, class by class in little memory.
-//! A round asks if that walks over at most twice as many neighbours as telling would, so the bound of telling holds
-//! for both. The first rounds and those of random graphs ask, the long tail of a grid's rounds tells.
+//! A round asks if that walks over at most [`PATIENCE`] times as many neighbours as telling would, so the bound of
+//! telling holds for both. The first rounds and those of random graphs ask, the long tail of a grid's rounds tells.
 
 use super::messages::{Codes, Listener, Message, sort};
 use super::partition::Partition;
@@ -18,6 +18,7 @@ use std::ops::Range;
 /// What is known of a round, and the memory that rounds share.
 pub(super) struct Round<'a> {
     rows: &'a Rows<'a>,
+    patience: u64,
     /// For every node: nothing heard (0), alone in its class and so deaf ([`ALONE`]), or, while splitters tell, first
     /// how many messages it hears, then where the next one goes, then where its list ends.
     heard: Vec<u32>,
@@ -34,12 +35,15 @@ pub(super) struct Round<'a> {
     sizes: Vec<u32>,
 }
 
+/// How much longer a walk may be for asking than for telling: telling goes twice, and to worse places.
+pub(super) const PATIENCE: u64 = 2;
+
 /// Marks a node that no message can part from anyone.
 const ALONE: u32 = u32::MAX;
 
 impl<'a> Round<'a> {
     /// Before the first round.
-    pub(super) fn new(rows: &'a Rows<'a>, partition: &Partition) -> Self {
+    pub(super) fn new(rows: &'a Rows<'a>, partition: &Partition, patience: u64) -> Self {
         let mut heard = vec![0; partition.nodes()];
         let mut asking = rows.walk_all();
         for class in 0..partition.colours() {
@@ -50,6 +54,7 @@ impl<'a> Round<'a> {
         }
         Round {
             rows,
+            patience,
             heard,
             open: (0..partition.colours()).collect(),
             asking,
@@ -118,7 +123,7 @@ impl<'a> Round<'a> {
         let mut telling = 0;
         for &v in codes.splitters.clone().flat_map(|class| partition.class(class)) {
             telling += self.rows.walk(v);
-            if 2 * telling >= self.asking {
+            if self.patience.saturating_mul(telling) >= self.asking {
                 return self.ask(partition, codes, lists, pace);
             }
         }
