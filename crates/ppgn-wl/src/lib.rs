@@ -7,8 +7,10 @@
 //! called equal, their keys were compared, not only their hashes.
 
 mod colour_refinement;
+mod digest;
 mod error;
 mod kernel;
+mod neighbourhood;
 mod options;
 mod pace;
 mod refine;
@@ -16,6 +18,10 @@ mod refinement;
 mod test;
 mod types;
 
+pub mod certificate;
+
+pub use certificate::{Certificate, certificate};
+pub use digest::{Digest, digest};
 pub use error::Error;
 pub use kernel::{Gram, SparseRows, SubtreeKernel, subtree_kernel};
 pub use options::{Features, Interrupt, Options};

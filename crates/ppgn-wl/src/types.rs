@@ -5,6 +5,8 @@
 //! labels), so it means the same in every graph, run and version. Inside one refinement a type is a number: the rank
 //! of its content among those that occur. Self-loops belong to the node's type, so the neighbour lists have none.
 
+pub(crate) mod words;
+
 use crate::options::Features;
 use ppgn_graph::{Graph, Transposed};
 use std::borrow::Cow;
@@ -158,6 +160,25 @@ fn relate_directed<'a>(
         offsets.push(nodes.len() as u32);
     }
     Neighbours { offsets: offsets.into(), nodes: nodes.into(), relations }
+}
+
+/// What a tuple is: its nodes, and for every two positions whether their nodes are the same or else the arcs between
+/// them. Equal contents are equal isomorphism types.
+pub(crate) fn tuple_content(g: &Graph, nodes: &[usize], features: Features) -> Vec<i64> {
+    let mut content = Vec::new();
+    for &u in nodes {
+        node_content(g, u, features, &mut content);
+    }
+    for (q, &u) in nodes.iter().enumerate() {
+        for &v in &nodes[q + 1..] {
+            content.push(i64::from(u == v));
+            if u != v {
+                arc_content(g, g.arc(u, v), features, &mut content);
+                arc_content(g, g.arc(v, u), features, &mut content);
+            }
+        }
+    }
+    content
 }
 
 /// What node u is by itself: its labels, its attributes where they count, and its loop.
