@@ -26,6 +26,12 @@ pub enum Error {
         /// The length of the tuples.
         k: usize,
     },
+    /// So many edges cannot even be numbered.
+    #[error("the graphs have {links} pairs of neighbours, and at most {} can be refined together", u32::MAX)]
+    TooManyEdges {
+        /// Each node's neighbours, over all nodes of all graphs.
+        links: u64,
+    },
     /// The colouring would need more memory than allowed.
     #[error("{test} needs about {} of memory, and {} are allowed; --max-memory raises the limit", bytes(*need), bytes(*limit))]
     Memory {
@@ -35,6 +41,16 @@ pub enum Error {
         need: u64,
         /// The limit in bytes.
         limit: u64,
+    },
+    /// The kernel's values would be too large to be exact.
+    #[error(
+        "the kernel of a graph with {nodes} nodes over {rounds} rounds does not fit 63 bits; use fewer iterations"
+    )]
+    KernelTooLarge {
+        /// The nodes of the largest graph.
+        nodes: u64,
+        /// The rounds that count.
+        rounds: u64,
     },
     /// [`Options::interrupt`](crate::Options::interrupt) was set.
     #[error("interrupted")]

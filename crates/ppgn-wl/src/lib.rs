@@ -6,13 +6,25 @@
 //! canonical (relabelling nodes permutes the colouring and changes nothing else) and exact: where two colours are
 //! called equal, their keys were compared, not only their hashes.
 
+mod colour_refinement;
+mod digest;
 mod error;
+mod kernel;
+mod neighbourhood;
 mod options;
+mod pace;
+mod refine;
 mod refinement;
 mod test;
 mod types;
 
+pub mod certificate;
+
+pub use certificate::{Certificate, certificate};
+pub use digest::{Digest, digest};
 pub use error::Error;
+pub use kernel::{Gram, SparseRows, SubtreeKernel, subtree_kernel};
 pub use options::{Features, Interrupt, Options};
+pub use refine::refine;
 pub use refinement::Refinement;
 pub use test::{Family, Test};

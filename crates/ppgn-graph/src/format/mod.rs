@@ -277,7 +277,7 @@ pub fn writer_of(out: &Path) -> Result<Format> {
 }
 
 /// Writes a file so that it appears complete or not at all: to a temporary name beside it, synced, renamed.
-pub(crate) fn write_atomically(
+pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> Result<()>,
 ) -> Result<()> {

@@ -1,0 +1,10 @@
+//! The integration tests of `ppgn-wl`, one module a topic.
+
+mod certificate;
+mod colour_refinement;
+mod data;
+mod digest;
+mod gate;
+mod graphs;
+mod kernel;
+mod naive;
