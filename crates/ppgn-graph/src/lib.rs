@@ -16,6 +16,7 @@
 mod dataset;
 mod error;
 mod graph;
+mod nearest;
 
 pub mod encode;
 pub mod fetch;

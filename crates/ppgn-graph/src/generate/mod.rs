@@ -26,7 +26,7 @@ use crate::format::lines::show;
 use crate::graph::Graph;
 use crate::random::Stream;
 use rows::{MAX_GRAPHS, check_size};
-use spec::{Arguments, nearest};
+use spec::{Arguments, hint};
 
 /// A family of graphs that can be asked for by name.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +164,7 @@ pub fn generate(spec: &str) -> Result<Dataset> {
     };
     let Some(generator) = find(name) else {
         let names: Vec<_> = GENERATORS.iter().map(|g| g.name).collect();
-        let hint = nearest(name, names.iter().copied());
+        let hint = hint(name, names.iter().copied());
         let shown = show(name.as_bytes());
         return Err(Error::call(format!(
             "there is no generator {shown}{hint} There are {}",

@@ -5,13 +5,13 @@
 //! ignored. `:7` after any of them is its graph 7, counted from 0.
 
 pub(crate) mod folder;
-mod nearest;
 
 pub use folder::{ENDINGS, Found, default_data_dir};
 
 use crate::error::{Error, Result};
 use crate::fetch::{self, GetOptions, Progress};
 use crate::format::{self, ReadOptions};
+use crate::nearest::nearest;
 use crate::{Dataset, generate};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ impl Locator {
         let known = fetch::known().iter().map(|k| k.name.as_str());
         let candidates = generate::generators().iter().map(|g| g.name);
         let candidates = candidates.chain(known).chain(found.iter().map(|f| f.name.as_str()));
-        let guess = nearest::nearest(name, candidates);
+        let guess = nearest(name, candidates);
         let guess = guess.map_or(".".to_string(), |guess| format!("; did you mean `{guess}`?"));
         // Only generators have settings.
         let generator = if name == word { "a generator" } else { "a generator (`name:key=value,...`)" };

@@ -31,20 +31,9 @@ fn graphs(contents: impl AsRef<[u8]>) -> Vec<Graph> {
     read(&path, &ReadOptions::default()).unwrap().graphs().to_vec()
 }
 
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    let path = std::env::var_os("PPGN_DATA").map_or(beside.to_path_buf(), PathBuf::from);
-    path.is_dir().then_some(path)
-}
-
 #[test]
 fn the_lists_of_brec_and_of_strongly_regular_graphs() {
-    let Some(data) = data() else {
-        eprintln!(
-            "skipped: no data folder (../shared/data or PPGN_DATA), so BREC's graph6 files were not read"
-        );
-        return;
-    };
+    let Some(data) = crate::support::shared("") else { return };
     let folder = tempfile::tempdir().unwrap();
     for (name, graphs, nodes) in [
         ("brec/basic.g6", 120, 10),

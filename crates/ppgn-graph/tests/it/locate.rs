@@ -1,6 +1,6 @@
 //! What words stand for, with a data folder of the tests' own and with the real one.
 
-use crate::shared;
+use crate::support::shared;
 use ppgn_graph::locate::{Locator, What};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -260,7 +260,7 @@ fn a_word_that_is_nothing_gets_a_hint() {
 
 #[test]
 fn the_real_data_is_found_by_name() {
-    let Some(data) = shared::data("") else { return };
+    let Some(data) = shared("") else { return };
     let locator = Locator { data_dir: Some(data.clone()), ..Locator::default() };
     for (word, place) in [
         ("mutag", "tu/MUTAG.zip"),
@@ -270,7 +270,7 @@ fn the_real_data_is_found_by_name() {
         ("basic", "brec/basic.g6"),
         ("sr16622", "sr/sr16622.g6"),
     ] {
-        if shared::data(place).is_some() {
+        if shared(place).is_some() {
             assert_eq!(leads(&locator, word).0, Path::new(place));
         }
     }

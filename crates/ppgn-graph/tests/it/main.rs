@@ -10,7 +10,6 @@ mod graph6;
 mod jsonl;
 mod locate;
 mod random_datasets;
-mod shared;
 mod strategies;
 mod stream_fuzz;
 mod stream_memory;

@@ -57,14 +57,23 @@ pub(crate) fn defects(format: Format, name: &str, bytes: &[u8]) -> Vec<String> {
     defects_at(&folder.path().join(name), &options)
 }
 
-/// A file of the shared data, or `None` after saying that the test is skipped.
-pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("PPGN_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let file = data.join(path);
-    if !file.exists() {
-        eprintln!("skipped: {} is not there (set PPGN_DATA)", file.display());
+/// A file of the data folder (`PPGN_DATA`, else `shared/data` beside the checkout), or `None` after saying what is
+/// skipped.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    found(std::env::var_os("PPGN_DATA").map_or_else(beside, PathBuf::from).join(name))
+}
+
+/// A golden file, or `None` after saying what is skipped.
+pub(crate) fn golden(name: &str) -> Option<PathBuf> {
+    found(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/goldens").join(name))
+}
+
+fn found(path: PathBuf) -> Option<PathBuf> {
+    if !path.exists() {
+        // Past the test runner's capture: what was not tested must be seen.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
         return None;
     }
-    Some(file)
+    Some(path)
 }

@@ -6,5 +6,6 @@ mod data;
 mod digest;
 mod gate;
 mod graphs;
+mod hierarchy;
 mod kernel;
 mod naive;

@@ -11,7 +11,9 @@ use std::process::ExitCode;
 /// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
 #[derive(Debug, Parser)]
 #[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
-#[command(after_help = "Try: ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart")]
+#[command(
+    after_help = "Try: ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

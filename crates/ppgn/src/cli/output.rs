@@ -1,8 +1,8 @@
 //! What a command prints: text for people, or one JSON object for scripts.
 
 use anyhow::Result;
-use ppgn::graph::fetch::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
+use ppgn::graph::fetch::Progress;
 use std::io::{IsTerminal, Write};
 
 /// Prints a JSON object as one line.
@@ -122,7 +122,10 @@ mod tests {
     #[test]
     fn numbers_for_people() {
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!([short(3.0), short(0.123456), short(1234.56), short(-0.5)], ["3", "0.1235", "1235", "-0.5000"]);
+        assert_eq!(
+            [short(3.0), short(0.123456), short(1234.56), short(-0.5)],
+            ["3", "0.1235", "1235", "-0.5000"]
+        );
         assert_eq!(rounded(17.930851), 17.93);
         assert_eq!(counted(1, "graph", "graphs"), "1 graph");
     }

@@ -28,7 +28,11 @@ fn info_of_the_papers_sets() {
         }
         let v = info(name);
         assert_eq!(v["name"], name);
-        assert_eq!((&v["graphs"], &v["classes"], &v["node_labels"]), (&graphs.into(), &classes.into(), &labels.into()), "{v}");
+        assert_eq!(
+            (&v["graphs"], &v["classes"], &v["node_labels"]),
+            (&graphs.into(), &classes.into(), &labels.into()),
+            "{v}"
+        );
         assert!((v["nodes_avg"].as_f64().unwrap() - nodes).abs() < 0.011, "{v}");
         assert_eq!((&v["folds"], &v["task"]), (&10.into(), &"classification".into()));
         let total: u64 = v["class_counts"].as_array().unwrap().iter().map(|c| c.as_u64().unwrap()).sum();
@@ -44,14 +48,22 @@ fn info_of_the_papers_sets() {
 fn info_of_enzymes_and_qm9() {
     if have("tu/ENZYMES") {
         let v = info("enzymes");
-        assert_eq!((&v["graphs"], &v["classes"], &v["node_labels"], &v["node_attributes"]), (&600.into(), &6.into(), &3.into(), &18.into()));
+        assert_eq!(
+            (&v["graphs"], &v["classes"], &v["node_labels"], &v["node_attributes"]),
+            (&600.into(), &6.into(), &3.into(), &18.into())
+        );
     }
     if have("qm9/qm9_130831.npz") {
         let v = info("QM9");
-        assert_eq!((&v["graphs"], &v["targets"], &v["task"]), (&130831.into(), &12.into(), &"regression".into()));
+        assert_eq!(
+            (&v["graphs"], &v["targets"], &v["task"]),
+            (&130831.into(), &12.into(), &"regression".into())
+        );
     }
     if have("qm9/sdf/gdb9.sdf") {
-        let v = ppgn(["data", "info", data_folder().join("qm9/sdf/gdb9.sdf").to_str().unwrap(), "--json"]).ok().json();
+        let v = ppgn(["data", "info", data_folder().join("qm9/sdf/gdb9.sdf").to_str().unwrap(), "--json"])
+            .ok()
+            .json();
         assert_eq!((&v["graphs"], &v["targets"]), (&997.into(), &12.into()));
     }
 }
@@ -59,7 +71,19 @@ fn info_of_enzymes_and_qm9() {
 #[test]
 fn info_numbers_are_numbers() {
     let v = info("csl");
-    for key in ["graphs", "classes", "nodes_min", "nodes_avg", "nodes_max", "edges_avg", "node_labels", "node_attributes", "edge_labels", "self_loops", "folds"] {
+    for key in [
+        "graphs",
+        "classes",
+        "nodes_min",
+        "nodes_avg",
+        "nodes_max",
+        "edges_avg",
+        "node_labels",
+        "node_attributes",
+        "edge_labels",
+        "self_loops",
+        "folds",
+    ] {
         assert!(v[key].is_number(), "{key}: {}", v[key]);
     }
     assert!(v["name"].is_string() && v["task"].is_string() && v["class_counts"].is_array());
@@ -69,7 +93,12 @@ fn info_numbers_are_numbers() {
 #[test]
 fn info_for_people() {
     let text = line("data info csl").ok().out;
-    for part in ["csl: 150 graphs, undirected, classification, 10 classes", "41 each", "graphs by number of nodes", "█"] {
+    for part in [
+        "csl: 150 graphs, undirected, classification, 10 classes",
+        "41 each",
+        "graphs by number of nodes",
+        "█",
+    ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     let one = line("data info figure1:1").ok().out;
@@ -160,12 +189,8 @@ fn archives_that_unpack_to_too_much() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let mut child = command()
-        .args(["data", "list"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command().args(["data", "list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
@@ -191,7 +216,8 @@ fn serve(bytes: &'static [u8], times: usize) -> String {
             let mut stream = stream.unwrap();
             let mut request = [0; 4096];
             let _ = stream.read(&mut request);
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len());
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(bytes));
         }
     });

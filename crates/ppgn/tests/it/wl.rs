@@ -24,7 +24,18 @@ fn refine_writes_colours_and_drawings() {
     assert_eq!(csv.lines().count(), 4);
     let svg = std::fs::read_to_string(path("c.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("round 1"), "{svg}");
-    ppgn(["wl", "refine", "figure1", "--test", "2-fwl", "--colours", &path("c.jsonl"), "--svg", &path("p.svg")]).ok();
+    ppgn([
+        "wl",
+        "refine",
+        "figure1",
+        "--test",
+        "2-fwl",
+        "--colours",
+        &path("c.jsonl"),
+        "--svg",
+        &path("p.svg"),
+    ])
+    .ok();
     assert_eq!(std::fs::read_to_string(path("c.jsonl")).unwrap().lines().count(), 2);
     ppgn(["wl", "refine", "csl", "--colours", &path("c.xyz")]).fails(2, ".csv or .jsonl");
     ppgn(["wl", "refine", "figure1", "--test", "3-fwl", "--svg", &path("t.svg")]).fails(2, "--svg");

@@ -2,7 +2,7 @@
 
 mod server;
 
-use crate::shared;
+use crate::support::shared;
 use ppgn_graph::Error;
 use ppgn_graph::fetch::{self, Fetched, GetOptions, Known, Progress, Remote, get_known};
 use server::{Reply, Server};
@@ -630,16 +630,16 @@ fn a_name_that_is_not_known_is_a_wrong_call() {
 
 #[test]
 fn the_registry_agrees_with_the_real_files() {
-    let Some(data) = shared::data("") else { return };
+    let Some(data) = shared("") else { return };
     for known in fetch::known().iter().filter(|k| k.file.sha256.is_some()) {
-        if let Some(path) = shared::data(&known.file.place) {
+        if let Some(path) = shared(&known.file.place) {
             let fetched = fetch::get(&known.name.to_lowercase(), &GetOptions::new(&data)).unwrap();
             assert!(fetched.already_there);
             assert_eq!((fetched.path, fetched.bytes), (path, known.file.bytes.unwrap()));
         }
     }
     for (name, place) in [("ENZYMES", "tu/ENZYMES"), ("QM9", "qm9/qm9_130831.npz")] {
-        if let Some(path) = shared::data(place) {
+        if let Some(path) = shared(place) {
             assert_eq!(fetch::get(name, &GetOptions::new(&data)).unwrap().path, path);
         }
     }

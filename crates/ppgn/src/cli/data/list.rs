@@ -12,8 +12,10 @@ use std::process::ExitCode;
 pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
     let locator = input.locator()?;
     let here = locator.list();
-    let missing: Vec<_> =
-        fetch::known().iter().filter(|k| !here.iter().any(|f| f.name.eq_ignore_ascii_case(&k.name))).collect();
+    let missing: Vec<_> = fetch::known()
+        .iter()
+        .filter(|k| !here.iter().any(|f| f.name.eq_ignore_ascii_case(&k.name)))
+        .collect();
     if as_json {
         json(&json!({
             "data_dir": locator.data_dir(),
@@ -30,7 +32,8 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
     }
     let mut text = String::from("Generators (name:key=value,... sets their parameters)\n");
     for g in generate::generators() {
-        let parameters: Vec<String> = g.parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
+        let parameters: Vec<String> =
+            g.parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
         let _ = writeln!(text, "  {:<12} {}", g.name, g.about);
         if !parameters.is_empty() {
             let _ = writeln!(text, "  {:<12}   {}", "", parameters.join(", "));
@@ -40,8 +43,10 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
     match here.is_empty() {
         true => text.push_str("  nothing yet\n"),
         false => {
-            let rows: Vec<_> =
-                here.iter().map(|f| vec![f.name.clone(), bytes(f.bytes), f.path.display().to_string()]).collect();
+            let rows: Vec<_> = here
+                .iter()
+                .map(|f| vec![f.name.clone(), bytes(f.bytes), f.path.display().to_string()])
+                .collect();
             text.push_str(&table(&rows));
         }
     }

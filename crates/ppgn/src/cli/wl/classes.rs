@@ -46,7 +46,13 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     for members in groups.iter().take(50) {
         let list: Vec<String> = members.iter().take(24).map(usize::to_string).collect();
         let dots = if members.len() > 24 { " ..." } else { "" };
-        let _ = writeln!(text, "  {:>5} {}  {}{dots}", members.len(), if members.len() == 1 { "graph " } else { "graphs" }, list.join(" "));
+        let _ = writeln!(
+            text,
+            "  {:>5} {}  {}{dots}",
+            members.len(),
+            if members.len() == 1 { "graph " } else { "graphs" },
+            list.join(" ")
+        );
     }
     if groups.len() > 50 {
         let _ = writeln!(text, "  ... and {} more classes (--json lists all)", groups.len() - 50);

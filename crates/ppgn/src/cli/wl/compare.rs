@@ -4,7 +4,8 @@ use super::TestArgs;
 use crate::cli::output;
 use anyhow::Result;
 use ppgn::graph::{Error, Graph};
-use ppgn::wl::{Certificate, Meaning, Named, Options, Test, certificate, refine};
+use ppgn::wl::certificate::{Meaning, Named};
+use ppgn::wl::{Certificate, Options, Test, certificate, refine};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -26,7 +27,9 @@ pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs)
     };
     let seconds = start.elapsed().as_secs_f64();
     // Equal under tests with tuples as long as the graphs are large: such tuples list the whole graph.
-    let isomorphic = answers.iter().any(|x| x.round.is_none() && options.rounds.is_none() && x.test.k() >= graphs[0].nodes() && x.test.k() > 1);
+    let isomorphic = answers.iter().any(|x| {
+        x.round.is_none() && options.rounds.is_none() && x.test.k() >= graphs[0].nodes() && x.test.k() > 1
+    });
     let last = answers.last().ok_or_else(|| Error::call(stopped.clone().unwrap_or_default()))?;
     let names = [a.to_string(), b.map_or_else(|| format!("{a}:1"), str::to_string)];
     if args.json {

@@ -20,7 +20,8 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     if args.json {
         output::json(&json!({"data": dataset.name(), "test": test.to_string(), "digests": digests}))?;
     } else {
-        let lines: Vec<String> = digests.iter().enumerate().map(|(g, d)| format!("{}:{g} {d}\n", dataset.name())).collect();
+        let lines: Vec<String> =
+            digests.iter().enumerate().map(|(g, d)| format!("{}:{g} {d}\n", dataset.name())).collect();
         output::print(&lines.concat())?;
     }
     Ok(ExitCode::SUCCESS)

@@ -9,12 +9,24 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-pub(super) fn run(spec: &str, out: &Path, iterations: usize, gram: bool, args: &TestArgs) -> Result<ExitCode> {
+pub(super) fn run(
+    spec: &str,
+    out: &Path,
+    iterations: usize,
+    gram: bool,
+    args: &TestArgs,
+) -> Result<ExitCode> {
     let ending = out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     match (ending.as_deref(), gram) {
         (Some("npz"), _) | (Some("npy"), true) => {}
-        (_, true) => return Err(Error::call(format!("{}: the Gram matrix is written as .npy or .npz", out.display())).into()),
-        (_, false) => return Err(Error::call(format!("{}: features are written as .npz", out.display())).into()),
+        (_, true) => {
+            return Err(
+                Error::call(format!("{}: the Gram matrix is written as .npy or .npz", out.display())).into()
+            );
+        }
+        (_, false) => {
+            return Err(Error::call(format!("{}: features are written as .npz", out.display())).into());
+        }
     }
     let dataset = args.load(spec)?;
     let options = args.options()?;

@@ -178,7 +178,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Command::Pairs { graphs, test, args } => pairs::run(&graphs, test.test, &args),
         Command::Classes { graphs, test, args } => classes::run(&graphs, test.test, &args),
         Command::Digest { graphs, test, args } => digest::run(&graphs, test.test, &args),
-        Command::Kernel { data, out, iterations, gram, args } => kernel::run(&data, &out, iterations, gram, &args),
+        Command::Kernel { data, out, iterations, gram, args } => {
+            kernel::run(&data, &out, iterations, gram, &args)
+        }
     }
 }
 

@@ -13,7 +13,11 @@ use std::time::Instant;
 pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let dataset = args.load(spec)?;
     if dataset.len() % 2 == 1 {
-        return Err(Error::call(format!("{spec} has {} graphs: an odd number is no list of pairs", dataset.len())).into());
+        return Err(Error::call(format!(
+            "{spec} has {} graphs: an odd number is no list of pairs",
+            dataset.len()
+        ))
+        .into());
     }
     let options = args.options()?;
     let start = Instant::now();
@@ -55,7 +59,8 @@ fn to_text(test: Test, rounds: &[Option<usize>], seconds: f64) -> String {
             let _ = writeln!(text, "  {count} at round {round}");
         }
     }
-    let equal: Vec<String> = (0..rounds.len()).filter(|&p| rounds[p].is_none()).map(|p| p.to_string()).collect();
+    let equal: Vec<String> =
+        (0..rounds.len()).filter(|&p| rounds[p].is_none()).map(|p| p.to_string()).collect();
     if !equal.is_empty() {
         let dots = if equal.len() > 20 { " ..." } else { "" };
         let _ = writeln!(text, "  not parted: {}{dots}", equal[..equal.len().min(20)].join(" "));

@@ -30,7 +30,9 @@ pub(super) fn run(spec: &str, test: Test, files: Files, args: &TestArgs) -> Resu
     check_files(&files, test)?;
     let dataset = args.load(spec)?;
     if files.svg.is_some() && test.k() == 2 && dataset.graphs().iter().any(|g| g.nodes() > MOST_PAIR_NODES) {
-        return Err(Error::call(format!("--svg draws pairs of graphs with at most {MOST_PAIR_NODES} nodes")).into());
+        return Err(
+            Error::call(format!("--svg draws pairs of graphs with at most {MOST_PAIR_NODES} nodes")).into()
+        );
     }
     let options = args.options()?;
     let start = Instant::now();
@@ -56,7 +58,10 @@ fn check_files(files: &Files, test: Test) -> Result<()> {
         colour_format(path)?;
     }
     if files.svg.is_some() && test.k() > 2 {
-        return Err(Error::call(format!("--svg draws nodes (1-wl) or pairs (2-wl, 2-fwl), not the tuples of {test}")).into());
+        return Err(Error::call(format!(
+            "--svg draws nodes (1-wl) or pairs (2-wl, 2-fwl), not the tuples of {test}"
+        ))
+        .into());
     }
     Ok(())
 }
@@ -126,7 +131,8 @@ fn classes(colours: &[u32]) -> Vec<(u32, Vec<usize>)> {
 
 fn node_lists(classes: &[(u32, Vec<usize>)], paint: Paint) -> String {
     let list = |nodes: &[usize]| nodes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
-    let shown: Vec<String> = classes.iter().map(|(c, nodes)| paint.class(*c, &format!("{{{}}}", list(nodes)))).collect();
+    let shown: Vec<String> =
+        classes.iter().map(|(c, nodes)| paint.class(*c, &format!("{{{}}}", list(nodes)))).collect();
     shown.join(" ")
 }
 
@@ -167,13 +173,19 @@ fn write_colours(path: &Path, dataset: &Dataset, r: &Refinement) -> Result<()> {
     write_atomically(path, |out| {
         let mut write = |text: String| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e));
         if matches!(format, ColourFormat::Csv) {
-            let columns = if k == 1 { "node".into() } else { (1..=k).map(|i| format!("i{i}")).collect::<Vec<_>>().join(",") };
+            let columns = if k == 1 {
+                "node".into()
+            } else {
+                (1..=k).map(|i| format!("i{i}")).collect::<Vec<_>>().join(",")
+            };
             write(format!("graph,{columns},colour\n"))?;
         }
         for g in 0..dataset.len() {
             let n = dataset.graph(g).nodes();
             match format {
-                ColourFormat::Jsonl => write(format!("{}\n", json!({"graph": g, "nodes": n, "colours": r.colours(g)})))?,
+                ColourFormat::Jsonl => {
+                    write(format!("{}\n", json!({"graph": g, "nodes": n, "colours": r.colours(g)})))?
+                }
                 ColourFormat::Csv => {
                     for (t, colour) in r.colours(g).iter().enumerate() {
                         write(format!("{g},{},{colour}\n", tuple(t, n, k)))?;

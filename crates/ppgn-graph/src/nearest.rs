@@ -1,7 +1,8 @@
 //! "Did you mean": the known word that is closest to a mistyped one.
 
 /// The candidate that `word` is most likely a misspelling of: at most a third of its letters (and at least one) wrong,
-/// missing, added or swapped with their neighbour, case ignored. Of several equally near, the first.
+/// missing, added or swapped with their neighbour, case ignored; else one that it is a part of, or that is a part of it.
+/// Of several equally near, the first.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().collect();
     // Nothing that people call a dataset is longer; the distance is quadratic.
@@ -11,9 +12,15 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     let allowed = (word.len() / 3).max(1);
     let far =
         |candidate: &str| distance(&word, &candidate.to_lowercase().chars().take(80).collect::<Vec<_>>());
+    let text: String = word.iter().collect();
+    let part = |candidate: &str| {
+        let candidate = candidate.to_lowercase();
+        word.len() >= 3 && candidate.len() >= 3 && (candidate.contains(&text) || text.contains(&candidate))
+    };
     let scored = candidates.into_iter().map(|candidate| (far(candidate), candidate));
     // A word of two letters is one letter from everything.
-    scored.filter(|(far, _)| *far <= allowed && *far < word.len()).min_by_key(|(far, _)| *far).map(|(_, c)| c)
+    let near = scored.filter(|(far, c)| (*far <= allowed && *far < word.len()) || part(c));
+    near.min_by_key(|(far, _)| *far).map(|(_, c)| c)
 }
 
 /// Edits from one word to the other: insertions, deletions, substitutions, swaps of neighbours. O(|a| |b|).
@@ -56,6 +63,7 @@ mod tests {
             ("nci2", Some("NCI1")),
             ("peterson", Some("petersen")),
             ("CSL", Some("csl")),
+            ("petersengraph", Some("petersen")),
             ("xy", None),
             ("collab", None),
             ("", None),
