@@ -1,7 +1,7 @@
 //! `ppgn data list`: everything that can stand for data.
 
 use crate::cli::input::InputArgs;
-use crate::cli::output::{bytes, json, print, table};
+use crate::cli::output::{bytes, json, print};
 use anyhow::Result;
 use ppgn::graph::format::Format;
 use ppgn::graph::{fetch, generate};
@@ -43,11 +43,9 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
     match here.is_empty() {
         true => text.push_str("  nothing yet\n"),
         false => {
-            let rows: Vec<_> = here
-                .iter()
-                .map(|f| vec![f.name.clone(), bytes(f.bytes), f.path.display().to_string()])
-                .collect();
-            text.push_str(&table(&rows));
+            for f in &here {
+                let _ = writeln!(text, "  {:<12} {:>10}  {}", f.name, bytes(f.bytes), f.path.display());
+            }
         }
     }
     if !missing.is_empty() {
