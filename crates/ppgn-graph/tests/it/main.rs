@@ -1,0 +1,3 @@
+//! The integration tests of ppgn-graph, one binary.
+
+mod qm9;
