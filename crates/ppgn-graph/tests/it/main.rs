@@ -9,6 +9,7 @@ mod generate;
 mod graph6;
 mod jsonl;
 mod locate;
+mod qm9;
 mod random_datasets;
 mod strategies;
 mod stream_fuzz;
