@@ -106,7 +106,12 @@ pub(crate) fn list(data_dir: &Path) -> Vec<Found> {
         later.path == kept.path
             || !kept.rank.has_rivals() && later.name.to_lowercase() == kept.name.to_lowercase()
     });
-    let found = |item: Item| Found { bytes: bytes_of(&item.path), name: item.name, path: item.path };
+    let found = |item: Item| {
+        // The name of a generator means the generator; its namesake is reached by its path.
+        let shadowed = crate::generate::find(&item.name).is_some();
+        let name = if shadowed { item.path.display().to_string() } else { item.name };
+        Found { bytes: bytes_of(&item.path), name, path: item.path }
+    };
     listed.into_iter().map(found).collect()
 }
 

@@ -5,31 +5,13 @@ mod npz;
 mod real;
 mod sdf;
 
+use crate::support::shared;
 use ppgn_graph::format::qm9::{FEATURES, TARGETS};
 use ppgn_graph::format::{Format, Limits, ReadOptions, Report, check, read};
 use ppgn_graph::{Dataset, Defect, Error, Graph, Task};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// A path in the data folder, whether it exists or not.
-fn in_data_folder(name: &str) -> PathBuf {
-    let folder = std::env::var_os("PPGN_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    folder.join(name)
-}
-
-/// A file of the data folder, or `None` with a word on what is skipped.
-fn data(name: &str) -> Option<PathBuf> {
-    let path = in_data_folder(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is not there; PPGN_DATA can name the folder of data", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 fn load(path: impl AsRef<Path>) -> Dataset {
     // By reference: a temporary file lives as long as what is passed here.

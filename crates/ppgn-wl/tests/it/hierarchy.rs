@@ -158,7 +158,10 @@ fn the_hierarchy_is_strict() {
 #[test]
 fn the_hierarchy_is_strict_at_four() {
     if std::env::var_os("PPGN_SLOW").is_none() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: strictness at k = 4 (CFI of K5), set PPGN_SLOW=1 to run it");
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: strictness at k = 4 (CFI of K5), set PPGN_SLOW=1 to run it"
+        );
         return;
     }
     // 5-WL is 4-FWL by known result 2, and its 40^4 tuples fit where 40^5 do not.
@@ -187,7 +190,11 @@ fn cfi_pairs_part_exactly_up_to_the_treewidth_of_their_base() {
         for colours in [0, 1] {
             let [a, b] = pair(&format!("cfi:base={base},colours={colours}"));
             for (k, name) in [(1, "1-wl"), (2, "2-fwl"), (3, "3-fwl")] {
-                assert_eq!(parted(&a, &b, name), k >= treewidth, "{name} on CFI of {base}, colours={colours}");
+                assert_eq!(
+                    parted(&a, &b, name),
+                    k >= treewidth,
+                    "{name} on CFI of {base}, colours={colours}"
+                );
             }
         }
     }

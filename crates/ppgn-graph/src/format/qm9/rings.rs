@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn small_rings() {
-        assert_eq!(sizes(3, &[(0, 1), (1, 2)]), []);
+        assert_eq!(sizes(3, &[(0, 1), (1, 2)]), [0usize; 0]);
         assert_eq!(sizes(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]), [3]);
         // Two fused six-rings: the ten-ring around them is their sum.
         let naphthalene =

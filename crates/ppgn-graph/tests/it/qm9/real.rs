@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn all_molecules_of_the_arrays() {
-    let Some(path) = data("qm9/qm9_130831.npz") else { return };
+    let Some(path) = shared("qm9/qm9_130831.npz") else { return };
     let d = load(path);
     assert_eq!((d.len(), d.name()), (130_831, "QM9"));
     let schema = d.schema();
@@ -55,7 +55,7 @@ fn index(npz: &Path) -> Vec<u64> {
 
 #[test]
 fn sdf_and_arrays_agree() {
-    let (Some(sdf), Some(npz)) = (data("qm9/sdf/gdb9.sdf"), data("qm9/qm9_130831.npz")) else { return };
+    let (Some(sdf), Some(npz)) = (shared("qm9/sdf/gdb9.sdf"), shared("qm9/qm9_130831.npz")) else { return };
     let index = index(&npz);
     let text = std::fs::read_to_string(&sdf).unwrap();
     let titles = text.lines().filter_map(|l| l.strip_prefix("gdb_"));
@@ -79,7 +79,7 @@ fn agreement_with_rdkit() {
         eprintln!("SKIPPED: RDKit on all of QM9; goldens/qm9_features.py makes it, PPGN_QM9_RDKIT names it");
         return;
     };
-    let Some(npz) = data("qm9/qm9_130831.npz") else { return };
+    let Some(npz) = shared("qm9/qm9_130831.npz") else { return };
     let d = load(npz);
     let (mut atoms, mut molecules) = (0, 0);
     let mut wrong = [0; 7];

@@ -20,9 +20,11 @@ pub(super) fn run(
     match (ending.as_deref(), gram) {
         (Some("npz"), _) | (Some("npy"), true) => {}
         (_, true) => {
-            return Err(
-                Error::call(format!("{}: the Gram matrix is written as .npy or .npz", out.display())).into()
-            );
+            return Err(Error::call(format!(
+                "{}: the Gram matrix is written as .npy or .npz",
+                out.display()
+            ))
+            .into());
         }
         (_, false) => {
             return Err(Error::call(format!("{}: features are written as .npz", out.display())).into());
