@@ -11,7 +11,7 @@ use ppgn_graph::format::{Format, Limits, ReadOptions, Report, check, read};
 use ppgn_graph::{Dataset, Defect, Error, Graph, Task};
 use proptest::prelude::*;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn load(path: impl AsRef<Path>) -> Dataset {
     // By reference: a temporary file lives as long as what is passed here.
