@@ -8,11 +8,16 @@
 
 mod error;
 mod options;
+mod pairs;
+mod refine;
 mod refinement;
 mod test;
+mod tuples;
 mod types;
 
 pub use error::Error;
 pub use options::{Features, Interrupt, Options};
+pub use pairs::{Bits, PairLevels};
+pub use refine::refine;
 pub use refinement::Refinement;
 pub use test::{Family, Test};

@@ -2,3 +2,5 @@
 
 mod graphs;
 mod naive;
+mod pairs;
+mod tuples;
