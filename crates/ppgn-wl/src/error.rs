@@ -18,10 +18,12 @@ pub enum Error {
     /// No graphs were given.
     #[error("no graphs were given")]
     NoGraphs,
-    /// So many tuples cannot even be numbered.
-    #[error("{nodes} nodes have {nodes}^{k} tuples for {k}-tuple colourings: more than can be numbered")]
+    /// So many tuples, of all graphs together, cannot even be numbered.
+    #[error(
+        "colouring {k}-tuples of graphs with up to {nodes} nodes: more tuples than can be numbered (2^32 - 1)"
+    )]
     TooManyTuples {
-        /// The nodes of the graph.
+        /// The nodes of the largest graph.
         nodes: usize,
         /// The length of the tuples.
         k: usize,
@@ -51,6 +53,16 @@ pub enum Error {
         nodes: u64,
         /// The rounds that count.
         rounds: u64,
+    },
+    /// The rows that were given for a graph's pairs are too few or too many.
+    #[error("graph {graph}: {found} values in the rows of its pairs, not {expected}")]
+    Rows {
+        /// The graph, counted from 0.
+        graph: usize,
+        /// The values given.
+        found: usize,
+        /// The nodes squared, times the channels.
+        expected: usize,
     },
     /// [`Options::interrupt`](crate::Options::interrupt) was set.
     #[error("interrupted")]

@@ -1,18 +1,20 @@
 //! [`refine`]: the one way into every test.
 
-use crate::{Error, Options, Refinement, Test, colour_refinement};
+use crate::{Error, Options, Refinement, Test, colour_refinement, tuples};
 use ppgn_graph::Graph;
 
-/// Refines the colours of these graphs together, so that a colour means the same in all of them.
+/// Colours the nodes (1-WL) or the k-tuples (k-WL, k-FWL) of these graphs together, so that a colour means the same in
+/// all of them.
 ///
-/// The colours of round 0 are the isomorphism types of k-tuples; every round recolours a tuple by its colour and
-/// those of its neighbours, as the test defines them, until a round splits no class any more or
-/// [`Options::rounds`] is reached. Colours are canonical: relabelling nodes permutes the colouring, reordering graphs
-/// reorders it, and nothing else changes.
+/// The colours of round 0 are isomorphism types; every round recolours a tuple by its colour and those of its
+/// neighbours, as the test defines them, until a round splits no class any more or [`Options::rounds`] is reached.
+/// Colours are canonical: relabelling nodes permutes the colouring, reordering graphs reorders it, and nothing else
+/// changes, on any number of threads and on any machine.
 ///
 /// # Complexity
 ///
-/// 1-WL: O((n + m) log n) for n nodes and m edges of all graphs together.
+/// 1-WL: O((n + m) log n) for n nodes and m edges of all graphs together. A round of k-WL takes O(k n^k) steps, one of
+/// k-FWL O(k n^(k+1)), both with O(n^k) memory.
 ///
 /// # Errors
 ///
@@ -22,17 +24,16 @@ use ppgn_graph::Graph;
 /// ```
 /// use ppgn_graph::Graph;
 /// use ppgn_wl::{Options, Test, refine};
-/// let path = Graph::undirected(4, [(0, 1), (1, 2), (2, 3)])?;
-/// let star = Graph::undirected(4, [(0, 1), (0, 2), (0, 3)])?;
-/// let r = refine(&[path, star], Test::COLOUR_REFINEMENT, &Options::default())?;
-/// assert_eq!(r.parting_round(0, 1), Some(1));
-/// assert_eq!(r.colours_at(0, 1), [0, 1, 1, 0]);      // by degree: the ends, the inner nodes
+/// let hexagon = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])?;
+/// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
+/// let pair = [hexagon, triangles];
+/// assert!(refine(&pair, Test::COLOUR_REFINEMENT, &Options::default())?.equal(0, 1));
+/// assert_eq!(refine(&pair, Test::fwl(2)?, &Options::default())?.parting_round(0, 1), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn refine(graphs: &[Graph], test: Test, options: &Options) -> Result<Refinement, Error> {
     match test.k() {
         1 => colour_refinement::refine(graphs, options),
-        // MERGE: the tests on tuples, k >= 2, join here.
-        _ => Err(Error::UnknownTest(test.to_string())),
+        _ => tuples::refine(graphs, test, options),
     }
 }

@@ -9,3 +9,5 @@ mod graphs;
 mod hierarchy;
 mod kernel;
 mod naive;
+mod pairs;
+mod tuples;
