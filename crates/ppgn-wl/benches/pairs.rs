@@ -3,61 +3,23 @@
 //!
 //! A run is minutes for the largest set, so each is timed once, and no statistics are made.
 
+use ppgn_graph::encode::{Encoding, Kind};
+use ppgn_graph::locate::Locator;
 use ppgn_wl::{Options, PairLevels};
-use std::process::Command;
 use std::time::Instant;
 
-/// A graph as the text format has it.
-struct Raw {
-    labels: Vec<usize>,
-    neighbours: Vec<Vec<usize>>,
-}
-
-fn read(name: &str) -> Option<Vec<Raw>> {
-    let data = std::env::var("PPGN_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
-    let archive = format!("{data}/tu/{name}.zip");
-    let out = Command::new("unzip").args(["-p", &archive, &format!("{name}/{name}.txt")]).output().ok()?;
-    let text = String::from_utf8(out.stdout).ok()?;
-    let mut lines = text.lines().map(|line| line.split_whitespace().filter_map(|x| x.parse().ok()).collect());
-    let mut line = || -> Option<Vec<usize>> { lines.next() };
-    let graphs = *line()?.first()?;
-    let graph = |_| {
-        let rows: Vec<Vec<usize>> = (0..*line()?.first()?).map(|_| line()).collect::<Option<_>>()?;
-        let labels = rows.iter().map(|r| r.first().copied()).collect::<Option<_>>()?;
-        Some(Raw { labels, neighbours: rows.iter().map(|r| r[2..].to_vec()).collect() })
-    };
-    (0..graphs).map(graph).collect()
-}
-
-/// The `authors` encoding: D^-1/2 A D^-1/2 in every channel, and 1 more on the diagonal in the label's channel.
-fn encode(g: &Raw, channels: usize) -> Vec<f32> {
-    let n = g.labels.len();
-    let mut a = vec![0f32; n * n];
-    g.neighbours.iter().enumerate().for_each(|(i, row)| row.iter().for_each(|j| a[i * n + j] = 1.0));
-    let degree = |k: usize| a[k..].iter().step_by(n).sum::<f32>();
-    let scale: Vec<f32> =
-        (0..n).map(|k| if degree(k) > 0.0 { degree(k).sqrt().recip() } else { 0.0 }).collect();
-    let mut rows = Vec::with_capacity(n * n * channels);
-    for i in 0..n {
-        for k in 0..n {
-            rows.resize(rows.len() + channels, scale[i] * a[i * n + k] * scale[k]);
-            if i == k && channels > 1 {
-                let row = rows.len() - channels;
-                rows[row + 1 + g.labels[i]] += 1.0;
-            }
-        }
-    }
-    rows
-}
-
 fn measure(name: &str) {
-    let Some(graphs) = read(name) else { return eprintln!("{name}: skipped, not in $PPGN_DATA/tu") };
-    let labels = graphs.iter().flat_map(|g| &g.labels).max().map_or(0, |&l| l + 1);
-    let channels = if labels == 1 { 1 } else { labels + 1 };
-    let nodes: Vec<usize> = graphs.iter().map(|g| g.labels.len()).collect();
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let data_dir = Some(std::env::var_os("PPGN_DATA").map_or_else(|| beside.into(), Into::into));
+    let dataset = match (Locator { data_dir, ..Locator::default() }).load(name) {
+        Ok(dataset) => dataset,
+        Err(error) => return eprintln!("SKIPPED: {name}: {error}"),
+    };
+    let encoder = Encoding::from(Kind::Authors).encoder(dataset.schema()).expect("the authors' encoding");
+    let (graphs, channels) = (dataset.graphs(), encoder.channels().len());
+    let nodes: Vec<usize> = graphs.iter().map(|g| g.nodes()).collect();
     let (start, depth) = (Instant::now(), 3);
-    let rows = |g: usize| encode(&graphs[g], channels);
+    let rows = |g: usize| encoder.rows::<f32>(&graphs[g]).expect("rows");
     let levels = PairLevels::new(&nodes, channels, depth, &Options::default(), rows).expect("levels");
     let seconds = start.elapsed().as_secs_f64();
     let pairs: usize = nodes.iter().map(|n| n * n).sum();

@@ -4,9 +4,7 @@
 //!
 //! Prints a line of JSON with the seconds for the features and for the Gram matrix, each from the graphs in memory.
 
-#[path = "../tests/it/data.rs"]
-mod data;
-
+use ppgn_graph::locate::Locator;
 use ppgn_wl::{Options, subtree_kernel};
 use std::time::Instant;
 
@@ -15,15 +13,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [name, iterations, features, gram] = &arguments[..] else {
         return Err("usage: kernel NAME ITERATIONS FEATURES.npz GRAM.npy".into());
     };
-    let graphs = data::graphs(name)?;
+    let dataset = Locator::default().load(name)?;
+    let graphs = dataset.graphs();
     let (iterations, options) = (iterations.parse()?, Options::default());
 
     let start = Instant::now();
-    let sparse = subtree_kernel(&graphs, iterations, &options)?.features(&options)?;
+    let sparse = subtree_kernel(graphs, iterations, &options)?.features(&options)?;
     let features_seconds = start.elapsed().as_secs_f64();
 
     let start = Instant::now();
-    let matrix = subtree_kernel(&graphs, iterations, &options)?.gram(&options)?;
+    let matrix = subtree_kernel(graphs, iterations, &options)?.gram(&options)?;
     let gram_seconds = start.elapsed().as_secs_f64();
 
     sparse.write_npz(features)?;

@@ -1,27 +1,15 @@
 //! What is known of the hierarchy, run: who is as strong as whom, and on which graphs each test fails.
 
+use crate::data;
 use crate::graphs::connected;
-use ppgn_graph::{Graph, GraphBuilder, format, generate};
+use ppgn_graph::{Graph, GraphBuilder, generate};
 use ppgn_wl::{Options, Test, refine};
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// The graphs of a generator.
 fn generated(spec: &str) -> Vec<Graph> {
     generate::generate(spec).unwrap().graphs().to_vec()
-}
-
-/// A file of the data folder, or `None` with a word on what is skipped.
-fn data(name: &str) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 fn test(name: &str) -> Test {
@@ -204,24 +192,20 @@ fn cfi_pairs_part_exactly_up_to_the_treewidth_of_their_base() {
 fn strongly_regular_graphs() {
     let (rook, shrikhande) = (generated("rook:n=4").remove(0), generated("shrikhande").remove(0));
     assert!(!parted(&rook, &shrikhande, "2-fwl") && parted(&rook, &shrikhande, "3-fwl"));
-    if let Some(path) = data("sr/sr16622.g6") {
-        let d = format::read(path, &Default::default()).unwrap();
-        assert!(isomorphic(d.graph(0), &rook) || isomorphic(d.graph(1), &rook));
+    if let Some(both) = data::graphs("sr/sr16622.g6") {
+        assert!(both.iter().any(|g| isomorphic(g, &rook)));
     }
-    let Some(path) = data("sr/sr251256.g6") else { return };
-    let d = format::read(path, &Default::default()).unwrap();
-    assert_eq!(d.len(), 15);
-    assert_eq!(classes(d.graphs(), "2-fwl"), [0; 15]);
-    assert_eq!(classes(d.graphs(), "3-fwl"), (0..15).collect::<Vec<_>>());
+    let Some(graphs) = data::graphs("sr/sr251256.g6") else { return };
+    assert_eq!(classes(&graphs, "2-fwl"), [0; 15]);
+    assert_eq!(classes(&graphs, "3-fwl"), (0..15).collect::<Vec<_>>());
 }
 
 #[test]
 fn brec() {
     for (file, pairs) in [("basic", 60), ("regular", 50), ("extension", 100)] {
-        let Some(path) = data(&format!("brec/{file}.g6")) else { return };
-        let d = format::read(path, &Default::default()).unwrap();
-        assert_eq!(d.len(), 2 * pairs);
-        for p in d.graphs().chunks(2) {
+        let Some(graphs) = data::graphs(&format!("brec/{file}.g6")) else { return };
+        assert_eq!(graphs.len(), 2 * pairs);
+        for p in graphs.chunks(2) {
             assert!(!parted(&p[0], &p[1], "1-wl") && parted(&p[0], &p[1], "2-fwl"), "{file}");
         }
     }

@@ -4,7 +4,6 @@ mod certificate;
 mod colour_refinement;
 mod data;
 mod digest;
-mod gate;
 mod graphs;
 mod hierarchy;
 mod kernel;
