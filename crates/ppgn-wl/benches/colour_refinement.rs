@@ -76,7 +76,9 @@ fn on_core() -> Option<f64> {
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
 }
 
-const GRAPHS: [(&str, fn() -> Graph); 3] = [
+type Build = fn() -> Graph;
+
+const GRAPHS: [(&str, Build); 3] = [
     ("random graph", || random_graph(1_000_000, 5_000_000)),
     ("grid", || grid(1000)),
     ("random tree", || random_tree(1_000_000)),
@@ -84,7 +86,7 @@ const GRAPHS: [(&str, fn() -> Graph); 3] = [
 
 /// Refines once, and prints what was found, in what time, and in how many bytes an edge: all that the process holds
 /// while refining, what building the graph left behind included.
-fn report(name: &str, build: fn() -> Graph) {
+fn report(name: &str, build: Build) {
     let empty = status("VmRSS");
     let g = build();
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();

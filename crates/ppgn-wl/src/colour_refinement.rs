@@ -137,7 +137,9 @@ fn memory(graphs: &[Graph], options: &Options, nodes: u64, links: u64) -> u64 {
     // Types twice, order, place, what was heard; begin, size, parent, tail and openness a class; a round's items and
     // sizes.
     let partition = (2 * 4 + 3 * 4 + 5 * 4 + 2 * 16 + 8) * nodes;
-    graphs.iter().map(attributes).sum::<u64>() + transposed + rows + messages + partition
+    // A graph's lists have a few hundred bytes of their own.
+    let lists = 400 * graphs.len() as u64;
+    graphs.iter().map(attributes).sum::<u64>() + lists + transposed + rows + messages + partition
 }
 
 #[cfg(test)]
@@ -159,7 +161,7 @@ mod tests {
             }
             let graphs = [b.build_merging().unwrap().0];
             let [telling, asking, either] =
-                [0, u64::MAX, 2].map(|p| refine_with(&graphs, &Options::default(), p).unwrap());
+                [0, u64::MAX, 4].map(|p| refine_with(&graphs, &Options::default(), p).unwrap());
             assert_eq!(telling, asking);
             assert_eq!(telling, either);
         }

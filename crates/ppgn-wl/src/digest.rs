@@ -134,46 +134,83 @@ impl<'a> Unfolding<'a> {
 
     /// The hashes of the colours of the round after this one, from those of this one.
     fn next(&self, round: usize, hashes: &[Hash]) -> Result<Vec<Hash>, Error> {
-        let ancestors = self.refinement.ancestors(round);
-        let colours = self.refinement.colours(0);
-        let colour_of = |tuple: usize| ancestors[colours[tuple] as usize] as usize;
-        let ranks = ranks(hashes);
-        let mut sorted = vec![[0; 32]; hashes.len()];
-        hashes.iter().zip(&ranks).for_each(|(hash, &rank)| sorted[rank as usize] = *hash);
-        let mut sorted_relations = vec![[0; 32]; self.relations.len()];
-        let pairs = self.relations.iter().zip(&self.relation_ranks);
-        pairs.for_each(|(hash, &rank)| sorted_relations[rank as usize] = *hash);
-
-        let test = self.refinement.test();
-        let width = 2 + self.neighbourhood.width();
-        let hash = |(rows, order): &mut (Vec<u32>, Vec<u32>), &tuple: &usize| {
+        let now = Round {
+            ancestors: self.refinement.ancestors(round),
+            ranks: ranks(hashes),
+            sorted: in_order(hashes),
+            relations: in_order(&self.relations),
+        };
+        let hash = |scratch: &mut Scratch, &tuple: &usize| {
             self.options.interrupt.check()?;
-            // A row a neighbour: position, relation, colours; all by rank, so that they sort as their hashes do.
-            rows.clear();
-            self.neighbourhood.for_each(tuple, |n| {
-                rows.push(n.position as u32);
-                rows.push(self.relation_ranks.get(n.relation as usize).copied().unwrap_or(0));
-                rows.extend(n.tuples.iter().map(|&t| ranks[colour_of(t)]));
-            });
-            let row = |i: u32| &rows[i as usize * width..(i as usize + 1) * width];
-            order.clear();
-            order.extend(0..self.neighbourhood.len(tuple) as u32);
-            order.sort_unstable_by(|&a, &b| row(a).cmp(row(b)));
-            let mut out = tagged("colour", test);
-            out.update(hashes[colour_of(tuple)]);
-            put(&mut out, order.len() as u64);
-            for &i in &*order {
-                let [_, relation, colours @ ..] = row(i) else { continue };
-                if test.k() == 1 {
-                    out.update(sorted_relations[*relation as usize]);
-                }
-                colours.iter().for_each(|&c| out.update(sorted[c as usize]));
-            }
+            let parent = now.ancestors[self.refinement.colours(0)[tuple] as usize];
+            let mut out = tagged("colour", self.refinement.test());
+            out.update(hashes[parent as usize]);
+            put(&mut out, self.neighbourhood.len(tuple) as u64);
+            self.write_neighbours(&now, tuple, scratch);
+            out.update(&scratch.bytes);
             Ok(out.finalize().into())
         };
         let count = self.refinement.colours_after(round + 1);
-        self.examples[..count].par_iter().map_init(Default::default, hash).collect()
+        self.examples[..count].par_iter().map_init(Scratch::default, hash).collect()
     }
+
+    /// Writes the hashes that the neighbours of a tuple tell, in order.
+    fn write_neighbours(&self, now: &Round, tuple: usize, scratch: &mut Scratch) {
+        let Scratch { rows, bytes } = scratch;
+        let colours = self.refinement.colours(0);
+        let rank = |t: usize| u64::from(now.ranks[now.ancestors[colours[t] as usize] as usize]);
+        let hash = |rank: u64| &now.sorted[rank as usize & 0xffff_ffff];
+        let (k, width) = (self.refinement.test().k(), self.neighbourhood.width());
+        bytes.clear();
+        rows.clear();
+        if width <= 2 {
+            // Two ranks to a word, which sorts as the hashes do: by relation or position, then by colours.
+            self.neighbourhood.for_each(tuple, |n| {
+                let first = match (k, width) {
+                    (1, _) => u64::from(self.relation_ranks[n.relation as usize]),
+                    (_, 1) => n.position as u64,
+                    _ => rank(n.tuples[0]),
+                };
+                rows.push(first << 32 | rank(n.tuples[width - 1]));
+            });
+            rows.sort_unstable();
+            for row in rows {
+                match (k, width) {
+                    (1, _) => bytes.extend_from_slice(&now.relations[(*row >> 32) as usize]),
+                    (_, 1) => {}
+                    _ => bytes.extend_from_slice(hash(*row >> 32)),
+                }
+                bytes.extend_from_slice(hash(*row));
+            }
+            return;
+        }
+        self.neighbourhood.for_each(tuple, |n| rows.extend(n.tuples.iter().map(|&t| rank(t))));
+        let mut order: Vec<&[u64]> = rows.chunks(width).collect();
+        order.sort_unstable();
+        order.into_iter().flatten().for_each(|&rank| bytes.extend_from_slice(hash(rank)));
+    }
+}
+
+/// The colours of a round, and their hashes by rank.
+struct Round {
+    /// For every last colour, the one that it was then.
+    ancestors: Vec<u32>,
+    ranks: Vec<u32>,
+    sorted: Vec<Hash>,
+    relations: Vec<Hash>,
+}
+
+/// The memory that a thread uses again.
+#[derive(Default)]
+struct Scratch {
+    rows: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+fn in_order(hashes: &[Hash]) -> Vec<Hash> {
+    let mut sorted = hashes.to_vec();
+    sorted.sort_unstable();
+    sorted
 }
 
 /// The hash of the content of a type.

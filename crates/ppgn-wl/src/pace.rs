@@ -1,4 +1,4 @@
-//! How long computations stay stoppable: they count their work and look at the interrupt every million steps.
+//! How long computations stay stoppable: they count their work and look at the interrupt every 2^18 steps.
 
 use crate::{Error, Interrupt};
 

@@ -35,8 +35,9 @@ pub(super) struct Round<'a> {
     sizes: Vec<u32>,
 }
 
-/// How much longer a walk may be for asking than for telling: telling goes twice, and to worse places.
-pub(super) const PATIENCE: u64 = 2;
+/// How much longer a walk may be for asking than for telling: telling goes twice, and to worse places. Measured on
+/// random graphs and trees with a million nodes: 1 is slower by half, 8 no faster.
+pub(super) const PATIENCE: u64 = 4;
 
 /// Marks a node that no message can part from anyone.
 const ALONE: u32 = u32::MAX;

@@ -73,8 +73,8 @@ fn holds(graphs: &[Graph], test: Test) -> Result<(), String> {
     if Some(c.round) != r.parting_round(0, 1) || c.counts[0] == c.counts[1] || c.legend[0].name != c.colour {
         return Err(format!("not the round, or no difference:\n{c}"));
     }
-    for side in 0..2 {
-        let has = check(&graphs[side], &r.colours_at(side, 0), &c);
+    for (side, graph) in graphs.iter().enumerate() {
+        let has = check(graph, &r.colours_at(side, 0), &c);
         let count = has.iter().filter(|names| names.contains(&c.colour)).count() as u64;
         if count != c.counts[side] {
             return Err(format!("{count} in graph {side}:\n{c}"));
@@ -83,7 +83,7 @@ fn holds(graphs: &[Graph], test: Test) -> Result<(), String> {
         if example.is_some() != (count > 0) {
             return Err(format!("example in graph {side}:\n{c}"));
         }
-        let all = tuples(&graphs[side], test.k());
+        let all = tuples(graph, test.k());
         if let Some(at) = example.and_then(|e| all.iter().position(|t| t == e))
             && !has[at].contains(&c.colour)
         {

@@ -141,7 +141,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refine(&[one.clone(), null], test, &Options::default()), Err(Error::NoNodes { graph: 1 }));
 
     let options = Options { max_memory: Some(10), ..Options::default() };
-    let Err(Error::Memory { need, limit, .. }) = refine(&[one.clone()], test, &options) else {
+    let Err(Error::Memory { need, limit, .. }) = refine(std::slice::from_ref(&one), test, &options) else {
         panic!("one node in ten bytes");
     };
     assert_eq!(limit, 10);

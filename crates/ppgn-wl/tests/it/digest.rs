@@ -112,6 +112,18 @@ proptest! {
 }
 
 #[test]
+fn threads_do_not_matter() {
+    let mut random = Stream::new(6, "threads", &[]);
+    let edges: Vec<_> = (0..300).map(|_| (random.below(200) as u32, random.below(200) as u32)).collect();
+    let g = Graph::undirected(200, edges).unwrap();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| of(&g, Test::COLOUR_REFINEMENT))
+    };
+    assert_eq!(run(1), run(2));
+}
+
+#[test]
 fn what_does_not_count_changes_nothing() {
     let mut b = GraphBuilder::undirected(3);
     b.node_labels(1, vec![1, 2, 3]).node_attributes(1, vec![0.5, 0.5, 0.25]);
