@@ -253,10 +253,10 @@ mod tests {
             PairLevels::new(&[10, 10], 1000, 1, &options, |_| vec![0f64; 100_000]).map(|_| ())
         };
         // 200 pairs; then one row of each graph that is like the other's.
-        assert!(matches!(of(10_000), Err(Error::Memory { need: 19_200, .. })));
-        assert!(matches!(of(19_200), Ok(())));
+        assert!(matches!(of(10_000), Err(Error::Memory { need: 16_000, .. })));
+        assert!(matches!(of(16_000), Ok(())));
         let options = Options { max_memory: Some(15_000), ..Options::default() };
-        let wide = PairLevels::new(&[2, 2], 1000, 1, &options, |_| vec![0f64; 4000]).map(|_| ());
-        assert!(matches!(wide, Err(Error::Memory { need: 16_000, .. })));
+        let wide = PairLevels::new(&[2, 2], 2000, 1, &options, |_| vec![0f64; 8000]).map(|_| ());
+        assert!(matches!(wide, Err(Error::Memory { need: 32_000, .. })));
     }
 }

@@ -212,7 +212,9 @@ impl Colouring {
                 busy.for_each(|(colour, &class)| *colour = outcome.numbers[offset + class as usize]);
             },
         );
+        self.parents.reserve_exact(outcome.parents.len());
         self.parents.extend(outcome.parents);
+        self.sizes.reserve_exact(self.parents.len() - self.sizes.len());
         self.sizes.resize(self.parents.len(), 0);
         self.split = vec![false; self.parents.len()];
         for &(colour, size) in &outcome.sizes {
@@ -322,9 +324,13 @@ impl Colouring {
         let mut order: Vec<(u32, u32)> = parents.into_iter().zip(0..).collect();
         order.par_sort_unstable();
         work.interrupt.check()?;
+        let families = || order.chunk_by(|a, b| a.0 == b.0);
+        let split: usize = families().filter(|f| f.len() > 1).map(<[_]>::len).sum();
+        let born = classes - families().count();
+        let (parents, grown) = (Vec::with_capacity(born), Vec::with_capacity(split));
+        let mut outcome = Outcome { graphs, offsets, numbers, parents, sizes: grown };
         let mut colours = vec![0u32; classes];
-        let mut outcome = Outcome { graphs, offsets, numbers, parents: Vec::new(), sizes: Vec::new() };
-        for siblings in order.chunk_by(|a, b| a.0 == b.0) {
+        for siblings in families() {
             let first = (self.parents.len() + outcome.parents.len()) as u32;
             outcome.split(siblings, &sizes, first, &mut colours);
         }

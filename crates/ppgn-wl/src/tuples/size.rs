@@ -3,12 +3,12 @@
 use crate::{Error, Family, Options, Test};
 use ppgn_graph::Graph;
 
-/// What a tuple costs at most, in bytes, at the time of the greatest need. While a round's classes are found: its
-/// colour and class, its colour's parent and size (4 each), its hash (8) and its entry for sorting (16), and for 2-FWL
-/// the factors of the product or a transposed copy (8). While they are numbered, if every tuple is a class: the first
-/// four, the entries of the classes by graph and all together (32), and their bounds, sizes, order, numbers and
-/// colours (36). A vector that grows may take twice what it holds.
-const A_TUPLE: u64 = 96;
+/// What a tuple costs at most, in bytes, when the need is greatest: while classes are numbered, if every tuple is one.
+/// Its colour and its class (8), its colour's parent, size and mark (9), its class's hash, tuple, size and number (24),
+/// and then either its place among the classes of all graphs (20) or its parent, size, order and new colour (32). While
+/// classes are found it is less: colours and marks (14), a hash (8), an entry (16), and for 2-FWL the factors of the
+/// product or a transposed copy (8).
+const A_TUPLE: u64 = 80;
 
 /// What a line of k-WL costs: its hash, its entry and its class, and a bound if it has a class to itself.
 const A_LINE: u64 = 32;
