@@ -4,6 +4,7 @@
 //! writer needs before the first graph, so it is a type of its own: datasets larger than memory pass through ppgn
 //! as a [`Header`] and a stream of [`Record`]s, and a [`Dataset`] is the two collected.
 
+mod digest;
 mod header;
 mod schema;
 
