@@ -83,6 +83,24 @@ fn all_small_graphs_are_coloured_as_defined() {
     }
 }
 
+/// Many rounds, each of which leaves most colours as they are: what a round leaves out must not be missed.
+#[test]
+fn long_refinements_are_coloured_as_defined() {
+    let path = |n: u32| Graph::undirected(n as usize, (1..n).map(|i| (i - 1, i))).unwrap();
+    let arrows = |n: u32| Graph::directed(n as usize, (1..n).map(|i| (i - 1, i))).unwrap();
+    let tadpole = |n: u32| Graph::undirected(n as usize, (1..n).map(|i| (i - 1, i)).chain([(0, 3)])).unwrap();
+    let sets = [vec![path(11), path(10), path(11)], vec![tadpole(10), path(10), tadpole(9)], vec![arrows(9)]];
+    for set in sets {
+        for test in ["2-wl", "2-fwl"] {
+            naive::compare(&set, &run(&set, test.parse().unwrap())).unwrap();
+        }
+    }
+    let set = [tadpole(7), path(7)];
+    for test in ["3-wl", "3-fwl"] {
+        naive::compare(&set, &run(&set, test.parse().unwrap())).unwrap();
+    }
+}
+
 /// Pairs of connected graphs with up to 6 nodes that colour refinement cannot part: the prism and K3,3 are one.
 const EQUAL_BY_2_WL: usize = 3;
 
@@ -161,6 +179,24 @@ fn limits() {
         assert_eq!(r.colours(0), full.colours_at(0, rounds));
     }
     assert_eq!(of(Some(1000)), full);
+}
+
+/// Each would run for seconds at the least.
+#[test]
+fn long_refinements_can_be_stopped() {
+    let circulant = |n: u32| {
+        let from = |u: u32| [1, 3, 7, 12, 20].map(|step| (u, (u + step) % n));
+        Graph::undirected(n as usize, (0..n).flat_map(from)).unwrap()
+    };
+    for (test, n) in [("2-fwl", 2000), ("3-fwl", 150), ("3-wl", 250)] {
+        let interrupt = Interrupt::default();
+        let options = Options { interrupt: interrupt.clone(), ..Options::default() };
+        let graphs = [circulant(n)];
+        let running = std::thread::spawn(move || refine(&graphs, test.parse().unwrap(), &options));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        interrupt.set();
+        assert_eq!(running.join().unwrap(), Err(Error::Interrupted), "{test}");
+    }
 }
 
 #[test]
