@@ -6,16 +6,17 @@
 //! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads what is not there.
 //!
 //! ```
-//! # #[cfg(any())] {
 //! use ppgn_graph::locate::Locator;
 //! let csl = Locator::default().load("csl")?;
 //! assert_eq!((csl.len(), csl.graph(0).nodes()), (150, 41));
 //! # Ok::<(), ppgn_graph::Error>(())
+//! # }
 //! ```
 
 mod dataset;
 mod error;
 mod graph;
+mod nearest;
 
 pub mod encode;
 pub mod fetch;

@@ -18,13 +18,21 @@ pub enum Error {
     /// No graphs were given.
     #[error("no graphs were given")]
     NoGraphs,
-    /// So many tuples cannot even be numbered.
-    #[error("{nodes} nodes have {nodes}^{k} tuples for {k}-tuple colourings: more than can be numbered")]
+    /// So many tuples, of all graphs together, cannot even be numbered.
+    #[error(
+        "colouring {k}-tuples of graphs with up to {nodes} nodes: more tuples than can be numbered (2^32 - 1)"
+    )]
     TooManyTuples {
-        /// The nodes of the graph.
+        /// The nodes of the largest graph.
         nodes: usize,
         /// The length of the tuples.
         k: usize,
+    },
+    /// So many edges cannot even be numbered.
+    #[error("the graphs have {links} pairs of neighbours, and at most {} can be refined together", u32::MAX)]
+    TooManyEdges {
+        /// Each node's neighbours, over all nodes of all graphs.
+        links: u64,
     },
     /// The colouring would need more memory than allowed.
     #[error("{test} needs about {} of memory, and {} are allowed; --max-memory raises the limit", bytes(*need), bytes(*limit))]
@@ -35,6 +43,26 @@ pub enum Error {
         need: u64,
         /// The limit in bytes.
         limit: u64,
+    },
+    /// The kernel's values would be too large to be exact.
+    #[error(
+        "the kernel of a graph with {nodes} nodes over {rounds} rounds does not fit 63 bits; use fewer iterations"
+    )]
+    KernelTooLarge {
+        /// The nodes of the largest graph.
+        nodes: u64,
+        /// The rounds that count.
+        rounds: u64,
+    },
+    /// The rows that were given for a graph's pairs are too few or too many.
+    #[error("graph {graph}: {found} values in the rows of its pairs, not {expected}")]
+    Rows {
+        /// The graph, counted from 0.
+        graph: usize,
+        /// The values given.
+        found: usize,
+        /// The nodes squared, times the channels.
+        expected: usize,
     },
     /// [`Options::interrupt`](crate::Options::interrupt) was set.
     #[error("interrupted")]

@@ -5,6 +5,8 @@
 //! labels), so it means the same in every graph, run and version. Inside one refinement a type is a number: the rank
 //! of its content among those that occur. Self-loops belong to the node's type, so the neighbour lists have none.
 
+pub(crate) mod words;
+
 use crate::options::Features;
 use ppgn_graph::{Graph, Transposed};
 use std::borrow::Cow;
@@ -27,7 +29,7 @@ pub(crate) struct Neighbours<'a> {
     pub(crate) offsets: Cow<'a, [u32]>,
     pub(crate) nodes: Cow<'a, [u32]>,
     /// The relation to each neighbour, or nothing where the set of graphs has one relation only.
-    relations: Vec<u32>,
+    pub(crate) relations: Vec<u32>,
 }
 
 impl Neighbours<'_> {
@@ -74,6 +76,17 @@ impl<'a> Types<'a> {
             }
         }
         Types { nodes, node_contents, neighbours, relation_contents }
+    }
+
+    /// For every relation of u to v, the relation of v to u. Neighbours are mutual, so it occurs as well.
+    pub(crate) fn mirror(&self) -> Vec<u32> {
+        let contents = &self.relation_contents;
+        let back = |content: &[i64]| {
+            let (forward, backward) = content.split_at(arc_length(content));
+            let mirrored = [backward, forward].concat();
+            contents.binary_search_by(|c| (**c).cmp(&mirrored)).expect("neighbours are mutual") as u32
+        };
+        contents.iter().map(|content| back(content)).collect()
     }
 }
 
@@ -149,6 +162,25 @@ fn relate_directed<'a>(
     Neighbours { offsets: offsets.into(), nodes: nodes.into(), relations }
 }
 
+/// What a tuple is: its nodes, and for every two positions whether their nodes are the same or else the arcs between
+/// them. Equal contents are equal isomorphism types.
+pub(crate) fn tuple_content(g: &Graph, nodes: &[usize], features: Features) -> Vec<i64> {
+    let mut content = Vec::new();
+    for &u in nodes {
+        node_content(g, u, features, &mut content);
+    }
+    for (q, &u) in nodes.iter().enumerate() {
+        for &v in &nodes[q + 1..] {
+            content.push(i64::from(u == v));
+            if u != v {
+                arc_content(g, g.arc(u, v), features, &mut content);
+                arc_content(g, g.arc(v, u), features, &mut content);
+            }
+        }
+    }
+    content
+}
+
 /// What node u is by itself: its labels, its attributes where they count, and its loop.
 fn node_content(g: &Graph, u: usize, features: Features, content: &mut Vec<i64>) {
     let labels = if features.labels { g.node_labels(u) } else { &[] };
@@ -165,6 +197,15 @@ fn arc_content(g: &Graph, arc: Option<usize>, features: Features, content: &mut 
     let labels = if features.labels { g.edge_labels(arc) } else { &[] };
     let attributes = if features.attributes { g.edge_attributes(arc) } else { &[] };
     put(labels, attributes, content);
+}
+
+/// How many integers the arc at the beginning of this content takes.
+fn arc_length(content: &[i64]) -> usize {
+    if content[0] == 0 {
+        return 1;
+    }
+    let labels = content[1] as usize;
+    3 + labels + content[2 + labels] as usize
 }
 
 /// Labels and the bits of attributes, each with their number before them, so that contents can be read back.

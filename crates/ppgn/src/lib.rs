@@ -5,9 +5,12 @@
 //!
 //! ```
 //! use ppgn::graph::locate::Locator;
-//! let csl = Locator::default().load("csl")?;
-//! assert_eq!(csl.len(), 150);
-//! # Ok::<(), ppgn::graph::Error>(())
+//! use ppgn::wl::{Options, Test, refine};
+//!
+//! let figure1 = Locator::default().load("figure1")?;
+//! let colours = refine(figure1.graphs(), Test::fwl(2)?, &Options::default())?;
+//! assert_eq!(colours.parting_round(0, 1), Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub use ppgn_graph as graph;

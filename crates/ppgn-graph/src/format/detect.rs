@@ -1,38 +1,34 @@
 //! Which format is this? Told by the ending of a name, then by the first lines.
 
-use super::lines::{fields, integer, tokens};
+use super::edges;
+use super::lines::{integer, tokens};
 use super::{Entry, Format, Source};
 use crate::error::{Defect, Error, Result};
+use std::collections::HashSet;
 
 /// Finds the dataset in a source: its format and the entry that it is read from. With `wanted`, only that format.
 ///
 /// A folder or archive must hold exactly one dataset; the error lists what it holds otherwise. Where the entry is
 /// itself an archive (an `.npz` in a folder), the source returned is that archive.
 pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source, Entry)> {
-    if let (Some(format), true) = (wanted, source.is_single_file()) {
-        let entry = source.entries()[0].clone();
-        // A TU dataset is a set of files: naming one of them names them all.
-        return match (format, super::tu::prefix(&entry)) {
-            (Format::Tu, Some(_)) => detect(Source::open(parent(&source), source.limits())?, wanted),
-            _ => Ok((format, source, entry)),
-        };
+    // One file in the format that was asked for needs no recognising; but an .npz has arrays inside.
+    if let (Some(format), [entry]) = (wanted, source.entries())
+        && (source.is_single_file() || format != Format::Npz)
+    {
+        let entry = entry.clone();
+        return Ok((format, source, entry));
     }
     let mut candidates: Vec<(Format, Entry)> = Vec::new();
+    let mut joined: HashSet<(Format, &str, &str)> = HashSet::new();
     for entry in source.entries() {
         let Some(format) = format_of(&source, entry)? else { continue };
         // The files of an npz or of a TU dataset are one candidate together.
-        let joined = match format {
-            Format::Npz if entry.name.ends_with(".npy") => {
-                candidates.iter().any(|(f, e)| *f == Format::Npz && e.folder() == entry.folder())
-            }
-            Format::Tu => candidates.iter().any(|(f, e)| {
-                *f == Format::Tu
-                    && e.folder() == entry.folder()
-                    && super::tu::prefix(e) == super::tu::prefix(entry)
-            }),
-            _ => false,
+        let first = match format {
+            Format::Npz if entry.name.ends_with(".npy") => joined.insert((format, entry.folder(), "")),
+            Format::Tu => joined.insert((format, entry.folder(), super::tu::prefix(entry).unwrap_or(""))),
+            _ => true,
         };
-        if !joined && wanted.is_none_or(|w| w == format) {
+        if first && wanted.is_none_or(|w| w == format) {
             candidates.push((format, entry.clone()));
         }
     }
@@ -40,16 +36,6 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
     match candidates.len() {
         1 => {
             let (format, entry) = candidates[0].clone();
-            if format == Format::Tu && source.is_single_file() {
-                let wanted = super::tu::prefix(&entry).map(str::to_string);
-                let folder = Source::open(parent(&source), source.limits())?;
-                let entry = folder
-                    .entries()
-                    .iter()
-                    .find(|e| e.folder().is_empty() && super::tu::prefix(e).map(str::to_string) == wanted);
-                let Some(entry) = entry.cloned() else { return Ok((format, source, candidates.remove(0).1)) };
-                return Ok((format, folder, entry));
-            }
             if format == Format::Npz && entry.name.ends_with(".npz") {
                 let inner = Source::open(source.describe(&entry), source.limits())?;
                 if inner.is_single_file() {
@@ -85,17 +71,10 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
     }
 }
 
-fn parent(source: &Source) -> std::path::PathBuf {
-    match source.path().parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => ".".into(),
-    }
-}
-
 /// The format that an entry begins a dataset of, if any.
 fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
     let name = entry.file_name().to_ascii_lowercase();
-    if super::tu::prefix(entry).is_some() {
+    if super::tu::is_part(source, entry) {
         return Ok(Some(Format::Tu));
     }
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -107,6 +86,8 @@ fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
         "edges" | "el" | "edgelist" | "tsv" => Some(Format::Edges),
         // The targets of an SDF, and what comes along with datasets.
         "csv" if name.ends_with(".sdf.csv") => None,
+        // Named by itself, a table can only be meant as edges; among other files it may be anything.
+        "csv" if source.entries().len() == 1 => Some(Format::Edges),
         _ if belongs_to_another(entry, &name) && !source.is_single_file() => None,
         _ => by_content(&source.peek(entry, 4096)?),
     })
@@ -114,7 +95,7 @@ fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
 
 fn belongs_to_another(entry: &Entry, name: &str) -> bool {
     entry.folder().rsplit('/').next() == Some("10fold_idx")
-        || name.starts_with("readme")
+        || name.contains("readme")
         || name.starts_with("license")
         || name == "uncharacterized.txt"
         || name.ends_with(".md")
@@ -136,15 +117,67 @@ fn by_content(start: &[u8]) -> Option<Format> {
     if tokens(first).count() == 1 && integer(first).is_some() {
         return Some(Format::Text);
     }
-    let data = std::iter::once(first).chain(lines).find(|l| !l.starts_with(b"#"))?;
-    let is_edge = |line: &[u8]| {
-        let tokens: Vec<&[u8]> = fields(line).take(4).collect();
-        (2..=3).contains(&tokens.len()) && tokens[..2].iter().all(|t| integer(t).is_some())
-    };
-    let has_header = data.contains(&b',') && fields(data).count() <= 3;
-    if is_edge(data) || (has_header && start.split(|&b| b == b'\n').skip(1).any(is_edge)) {
+    if edges::looks_like(std::iter::once(first).chain(lines.clone())) {
         return Some(Format::Edges);
     }
+    let data = std::iter::once(first).chain(lines).find(|l| !l.starts_with(b"#"))?;
     let graph6 = |b: &u8| (63..=126).contains(b) || *b == b':' || *b == b'&';
     (!data.is_empty() && data.iter().all(graph6)).then_some(Format::Graph6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Limits;
+
+    fn found(files: &[(&str, &str)], path: &str, wanted: Option<Format>) -> Result<(Format, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let source = Source::open(folder.path().join(path), Limits::default())?;
+        detect(source, wanted).map(|(format, _, entry)| (format, entry.name))
+    }
+
+    #[test]
+    fn content_tells_text_and_edges() {
+        let text = |bytes: &str| by_content(bytes.as_bytes());
+        assert_eq!(text("3\n1 0\n0 0\n"), Some(Format::Text));
+        for edges in ["1 2\n", "# c\n1 2 3\n", "% c\n1,2\n", "a;b\n1;2\n", "\u{feff}a,b\n1,2\n"] {
+            assert_eq!(text(edges), Some(Format::Edges), "{edges:?}");
+        }
+        for neither in ["", "1 2 3 4\n", "see below\n1 2\n", "1.5 2\n", "# only\n"] {
+            assert_eq!(text(neither), None, "{neither:?}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_tu_dataset_are_one() {
+        let files = [
+            ("M_A.txt", ""),
+            ("M_graph_indicator.txt", "1\n"),
+            ("M_graph_labels.txt", "1\n"),
+            ("readme.txt", "1\n"),
+        ];
+        assert_eq!(found(&files, "", None).unwrap(), (Format::Tu, "M_A.txt".into()));
+        for (name, _) in &files[..3] {
+            assert_eq!(found(&files, name, None).unwrap(), (Format::Tu, name.to_string()));
+        }
+        // By its name alone, a file of labels is none of a TU dataset.
+        assert_eq!(found(&files[2..], "", None).unwrap(), (Format::Text, "M_graph_labels.txt".into()));
+        let two = [("a/M_A.txt", ""), ("b/M_A.txt", "")];
+        let error = found(&two, "", None).unwrap_err();
+        assert!(error.is_call() && error.to_string().contains("2 datasets: a/M_A.txt, b/M_A.txt"), "{error}");
+    }
+
+    #[test]
+    fn the_wanted_format_needs_no_recognising() {
+        let files = [("x.dat", "what is this?")];
+        assert!(found(&files, "", None).is_err());
+        for path in ["", "x.dat"] {
+            assert_eq!(found(&files, path, Some(Format::Edges)).unwrap(), (Format::Edges, "x.dat".into()));
+        }
+    }
 }

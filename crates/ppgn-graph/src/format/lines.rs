@@ -4,10 +4,10 @@
 //! bytes, and a token that is shown in a message is shown with its odd bytes escaped.
 
 use crate::error::{Defect, Error, Result};
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind};
 
 /// The longest line that is read: far above any real one, and a bound on memory for a file that has no line ends.
-const LONGEST: usize = 1 << 28;
+pub(crate) const LONGEST: usize = 1 << 28;
 
 /// The lines of a file, with the file's name and line numbers for messages.
 pub struct Lines<R> {
@@ -27,19 +27,28 @@ impl<R: BufRead> Lines<R> {
     #[allow(clippy::should_implement_trait, reason = "a lending iterator")]
     pub fn next(&mut self) -> Result<Option<&[u8]>> {
         self.buffer.clear();
-        let read = self
-            .reader
-            .by_ref()
-            .take(LONGEST as u64 + 1)
-            .read_until(b'\n', &mut self.buffer)
-            .map_err(|e| self.io(e))?;
-        if read == 0 {
+        loop {
+            let available = match self.reader.fill_buf() {
+                Ok(available) => available,
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) => return Err(self.io(e)),
+            };
+            let end = memchr::memchr(b'\n', available);
+            let used = end.map_or(available.len(), |end| end + 1);
+            if self.buffer.len() + used > LONGEST {
+                self.number += 1;
+                return Err(self.defect(format!("a line longer than {LONGEST} bytes")).into());
+            }
+            self.buffer.extend_from_slice(&available[..used]);
+            self.reader.consume(used);
+            if end.is_some() || used == 0 {
+                break;
+            }
+        }
+        if self.buffer.is_empty() {
             return Ok(None);
         }
         self.number += 1;
-        if read > LONGEST {
-            return Err(self.defect(format!("a line longer than {LONGEST} bytes")).into());
-        }
         Ok(Some(self.buffer.trim_ascii_end()))
     }
 

@@ -22,6 +22,7 @@ pub mod lines;
 pub mod qm9;
 mod report;
 pub mod source;
+mod stream;
 mod text;
 mod tu;
 
@@ -29,8 +30,9 @@ pub use detect::detect;
 pub use report::Report;
 pub use source::{Entry, Limits, Source};
 
-use crate::dataset::{Dataset, Header, Record};
+use crate::dataset::{Dataset, Header, Provenance, Record};
 use crate::error::{Defect, Error, Result};
+use crate::graph::Merged;
 use std::path::Path;
 
 /// A file format.
@@ -67,6 +69,19 @@ impl Format {
             Format::Npz => "npz",
             Format::Edges => "edges",
             Format::Jsonl => "jsonl",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Format::Text => "the text format of the paper's data, with its 10fold_idx (NAME.txt)",
+            Format::Tu => "TU Dortmund (NAME_A.txt, NAME_graph_indicator.txt ...)",
+            Format::Graph6 => "graph6, sparse6 and digraph6, one graph a line (.g6 .s6 .d6)",
+            Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
+            Format::Npz => "QM9 as NumPy arrays (.npz)",
+            Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
+            Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
         }
     }
 }
@@ -116,24 +131,22 @@ impl Records<'_> {
 /// Reads the dataset at `path`: a file, a folder, or a zip archive of either.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let mut report = Report::strict();
-    open(path, options, &mut report)?.collect()
+    match load(path, options, &mut report)? {
+        Loaded::Whole(dataset) => Ok(dataset),
+        Loaded::Stream(records) => records.collect(),
+    }
 }
 
 /// Reads everything at `path` and collects what is wrong with it. An error means that reading could not go on.
 pub fn check(path: impl AsRef<Path>, options: &ReadOptions, report: &mut Report) -> Result<()> {
     let path = path.as_ref();
     let found = report.count();
-    let result = open(path, options, report).and_then(|records| {
-        let header = records.header;
-        let mut graphs = 0;
-        for record in records.records {
-            record?;
-            graphs += 1;
-        }
-        Ok((header, graphs))
+    let result = load(path, options, report).and_then(|loaded| match loaded {
+        Loaded::Whole(_) => Ok(()),
+        Loaded::Stream(mut records) => records.records.try_for_each(|record| record.map(drop)),
     });
     match result {
-        Ok(_) => Ok(()),
+        Ok(()) => Ok(()),
         Err(Error::Defect(defect)) => report.defect(defect),
         // What does not fit after defects were skipped is their consequence, not a further one.
         Err(Error::Unfit(_)) if report.count() > found => Ok(()),
@@ -149,20 +162,72 @@ pub fn open<'a>(
     options: &ReadOptions,
     report: &'a mut Report,
 ) -> Result<Records<'a>> {
+    match load(path, options, report)? {
+        Loaded::Stream(records) => Ok(records),
+        Loaded::Whole(dataset) => {
+            let header = dataset.header().clone();
+            let records = (0..dataset.len()).map(move |i| Ok(dataset.record(i)));
+            Ok(Records { header, records: Box::new(records) })
+        }
+    }
+}
+
+/// What a reader gives: a dataset that is whole is not taken apart only to be put together again.
+#[allow(clippy::large_enum_variant, reason = "there is one of it at a time")]
+enum Loaded<'a> {
+    Whole(Dataset),
+    Stream(Records<'a>),
+}
+
+fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Report) -> Result<Loaded<'a>> {
     let source = Source::open(path, options.limits)?;
     let (format, source, entry) = detect(source, options.format)?;
     let dataset = match format {
-        Format::Jsonl => return jsonl::stream(source, entry, report),
-        Format::Graph6 => return graph6::stream(source, entry, report),
+        Format::Jsonl => return jsonl::stream(source, entry, report).map(Loaded::Stream),
+        Format::Graph6 => return graph6::stream(source, entry, report).map(Loaded::Stream),
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
         Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
         Format::Edges => edges::read(&source, &entry, options.directed, report)?,
     };
-    let header = dataset.header().clone();
-    let records = (0..dataset.len()).map(move |i| Ok(dataset.record(i)));
-    Ok(Records { header, records: Box::new(records) })
+    Ok(Loaded::Whole(dataset))
+}
+
+/// A file's name without its ending: the dataset's name where a file has no other.
+fn stem(entry: &Entry) -> &str {
+    match entry.file_name().rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => entry.file_name(),
+    }
+}
+
+/// Where a dataset came from, with what the reader noted on the way.
+fn provenance(source: &Source, format: Format, report: &Report) -> Provenance {
+    Provenance {
+        source: source.path().display().to_string(),
+        format: format.name().to_string(),
+        notes: report.notes().to_vec(),
+    }
+}
+
+/// Tells of edges that were given more than once.
+fn note_merged(merged: Merged, report: &mut Report) {
+    if merged.duplicates > 0 {
+        report.note(format!("{} edges were given more than once and merged", merged.duplicates));
+    }
+    if merged.conflicts > 0 {
+        let count = merged.conflicts;
+        report.note(format!("{count} of them had other labels or attributes than the first, which stands"));
+    }
+}
+
+/// Stops a reader that collected defects, `before` of them not its own: no dataset is made of what is left.
+fn refuse_defects(report: &Report, before: usize) -> Result<()> {
+    match report.count() - before {
+        0 => Ok(()),
+        count => Err(Error::unfit(format!("not read, because of {count} defects"))),
+    }
 }
 
 /// How to write.

@@ -120,19 +120,21 @@ impl Source {
 
     /// The entry of this name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.name == name)
+        // Entries are sorted by name.
+        self.entries.binary_search_by(|e| e.name.as_str().cmp(name)).ok().map(|i| &self.entries[i])
     }
 
     /// For a single file, the file of this name in the same folder, if there is one; else the entry of this name in
-    /// the same folder of the source.
+    /// the same folder of the source. What an archive lacks may lie beside the archive.
     pub fn beside(&self, entry: &Entry, file_name: &str) -> Option<Entry> {
-        if self.single {
-            let path = self.path.with_file_name(file_name);
-            return path.is_file().then(|| Entry { name: file_name.to_string(), place: Place::File(path) });
-        }
         let folder = entry.folder();
         let name = if folder.is_empty() { file_name.to_string() } else { format!("{folder}/{file_name}") };
-        self.entry(&name).cloned()
+        if let Some(inside) = self.entry(&name).filter(|_| !self.single) {
+            return Some(inside.clone());
+        }
+        let path = self.path.with_file_name(file_name);
+        let outside = (self.single || self.packed) && path.is_file();
+        outside.then(|| Entry { name: file_name.to_string(), place: Place::File(path) })
     }
 
     /// An entry's name in messages: `MUTAG.zip/MUTAG/MUTAG.txt`.
@@ -169,6 +171,11 @@ impl Source {
     /// The lines of an entry.
     pub fn lines(&self, entry: &Entry) -> Result<Lines<BufReader<Box<dyn Read + Send>>>> {
         Ok(Lines::new(BufReader::with_capacity(1 << 17, self.reader(entry)?), self.describe(entry)))
+    }
+
+    /// The same source with a count of unpacked bytes of its own, for a reader that goes over an entry twice.
+    pub(crate) fn afresh(&self) -> Self {
+        Source { unpacked: Arc::default(), ..self.clone() }
     }
 
     /// The first bytes of an entry, at most `most`.
@@ -328,6 +335,32 @@ mod tests {
         assert_eq!(source.entries().iter().map(|e| &*e.name).collect::<Vec<_>>(), ["A/b.txt"]);
         assert_eq!(contents(&source, "A/b.txt").unwrap(), b"hello");
         assert_eq!(source.peek(source.entry("A/b.txt").unwrap(), 2).unwrap(), b"he");
+    }
+
+    #[test]
+    fn what_an_archive_lacks_may_lie_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("qm9.zip");
+        std::fs::copy(archive(&[("a.sdf", b"x"), ("a.sdf.csv", b"inside")]).path(), &path).unwrap();
+        for (name, text) in [("a.sdf.csv", "outside"), ("list.txt", "outside")] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let source = Source::open(&path, Limits::default()).unwrap();
+        let read = |name: &str| {
+            let entry = source.beside(source.entry("a.sdf").unwrap(), name)?;
+            let mut text = String::new();
+            source.reader(&entry).unwrap().read_to_string(&mut text).unwrap();
+            Some(text)
+        };
+        assert_eq!(read("a.sdf.csv").as_deref(), Some("inside"));
+        assert_eq!(read("list.txt").as_deref(), Some("outside"));
+        assert_eq!(read("nothing.txt"), None);
+        // A folder is what is in it, and no more.
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("b.sdf"), "x").unwrap();
+        let source = Source::open(&inner, Limits::default()).unwrap();
+        assert!(source.beside(source.entry("b.sdf").unwrap(), "list.txt").is_none());
     }
 
     #[test]

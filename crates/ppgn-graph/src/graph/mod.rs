@@ -301,25 +301,52 @@ impl Graph {
         self.permute(&random.permutation(self.nodes())).expect("a permutation of the nodes")
     }
 
-    /// The first arc that has no equal arc in the other direction, if any. O(m).
+    /// The first arc that has no equal arc in the other direction, if any. O(m), and O(m log(degree)) if there is one.
     pub fn asymmetry(&self) -> Option<(u32, u32)> {
-        if !self.is_directed() {
+        if !self.is_directed() || self.is_symmetric() {
             return None;
         }
-        // Rows are sorted, so walking them in order meets the reverse arcs of each node in order too.
-        let mut next: Vec<u32> = self.0.offsets[..self.nodes()].to_vec();
-        for (u, v, a) in self.arc_list() {
-            let back = next[v] as usize;
-            next[v] += 1;
-            let matches = back < self.0.offsets[v + 1] as usize
-                && self.0.targets[back] as usize == u
-                && self.edge_labels(a) == self.edge_labels(back)
-                && self.edge_attributes(a) == self.edge_attributes(back);
-            if !matches {
-                return Some((u as u32, v as u32));
+        let equal = |a, b| {
+            self.edge_labels(a) == self.edge_labels(b) && self.edge_attributes(a) == self.edge_attributes(b)
+        };
+        self.arc_list()
+            .find(|&(u, v, a)| !self.arc(v, u).is_some_and(|back| equal(a, back)))
+            .map(|(u, v, _)| (u as u32, v as u32))
+    }
+
+    /// Whether every arc has an equal arc in the other direction.
+    fn is_symmetric(&self) -> bool {
+        let (offsets, targets) = (self.offsets(), self.targets());
+        let featured = self.edge_label_columns() + self.edge_attribute_columns() > 0;
+        // Rows are sorted: while node u's arcs upwards are met in order of u, the arcs back to it stand in front of
+        // what is left of their rows. So `next[v]` walks the part of row v that leads downwards, once.
+        let mut next: Vec<u32> = offsets[..self.nodes()].to_vec();
+        for u in 0..self.nodes() {
+            let end = offsets[u + 1] as usize;
+            let mut arc = next[u] as usize;
+            if arc < end && targets[arc] as usize == u {
+                arc += 1;
+            }
+            for (a, &v) in (arc..end).zip(&targets[arc..end]) {
+                // An arc downwards here was met by none that leads up to u.
+                if v as usize <= u {
+                    return false;
+                }
+                let back = next[v as usize];
+                next[v as usize] = back + 1;
+                if back >= offsets[v as usize + 1] || targets[back as usize] as usize != u {
+                    return false;
+                }
+                let back = back as usize;
+                if featured
+                    && (self.edge_labels(a) != self.edge_labels(back)
+                        || self.edge_attributes(a) != self.edge_attributes(back))
+                {
+                    return false;
+                }
             }
         }
-        None
+        true
     }
 
     /// The same graph as an undirected one: every arc must have an equal arc in the other direction. O(m).
@@ -335,10 +362,25 @@ impl Graph {
         self.with_direction(true)
     }
 
-    fn with_direction(self, directed: bool) -> Self {
-        let mut inner = Arc::unwrap_or_clone(self.0);
-        inner.directed = directed;
-        Graph(Arc::new(inner))
+    /// The same arcs under another word: for `directed == false` the caller knows that they are symmetric.
+    ///
+    /// In place, unless the graph is shared.
+    pub(crate) fn with_direction(mut self, directed: bool) -> Self {
+        debug_assert!(directed || self.asymmetry().is_none());
+        Arc::make_mut(&mut self.0).directed = directed;
+        self
+    }
+
+    /// Gives each node one label. For readers that know the labels only after the arcs.
+    pub(crate) fn set_node_labels(&mut self, labels: Vec<i64>) {
+        assert_eq!(labels.len(), self.nodes(), "one label a node");
+        Arc::make_mut(&mut self.0).node_labels = Table::new(1, labels);
+    }
+
+    /// Gives each node `width` finite attributes.
+    pub(crate) fn set_node_attributes(&mut self, width: usize, values: Vec<f64>) {
+        assert_eq!(values.len(), self.nodes() * width, "`width` attributes a node");
+        Arc::make_mut(&mut self.0).node_attributes = Table::new(width, values);
     }
 
     /// The bytes that the graph holds.
@@ -404,9 +446,9 @@ mod tests {
             assert_eq!(g.edge_labels(a), h.edge_labels(b));
             assert_eq!(g.edge_attributes(a), h.edge_attributes(b));
         }
-        for u in 0..3 {
-            assert_eq!(g.node_labels(u), h.node_labels(p[u] as usize));
-            assert_eq!(g.positions().unwrap()[u], h.positions().unwrap()[p[u] as usize]);
+        for (u, v) in p.iter().map(|&v| v as usize).enumerate() {
+            assert_eq!(g.node_labels(u), h.node_labels(v));
+            assert_eq!(g.positions().unwrap()[u], h.positions().unwrap()[v]);
         }
         let mut inverse = [0u32; 3];
         for (u, &x) in p.iter().enumerate() {
@@ -430,6 +472,31 @@ mod tests {
             Graph::directed(2, [(1, 0)]).unwrap().to_undirected(),
             Err(GraphError::NotSymmetric { u: 1, v: 0 })
         );
+    }
+
+    #[test]
+    fn asymmetry_is_the_first_arc_without_an_equal_reverse() {
+        let mut random = Stream::new(0, "asymmetry", &[]);
+        let mut symmetric = 0;
+        for _ in 0..2000 {
+            let n = 1 + random.below(5);
+            let mut b = GraphBuilder::directed(n);
+            b.edge_label_columns(1);
+            for _ in 0..random.below(5) {
+                let (u, v) = (random.below(n) as u32, random.below(n) as u32);
+                b.edge_with(u, v, &[1], &[]);
+                if random.below(8) > 0 {
+                    b.edge_with(v, u, &[1 + i64::from(random.below(8) == 0)], &[]);
+                }
+            }
+            let (g, _) = b.build_merging().unwrap();
+            let label = |u: usize, v: usize| g.arc(u, v).map(|a| g.edge_labels(a)[0]);
+            let mut pairs = (0..n).flat_map(|u| (0..n).map(move |v| (u, v)));
+            let expected = pairs.find(|&(u, v)| label(u, v).is_some() && label(u, v) != label(v, u));
+            assert_eq!(g.asymmetry(), expected.map(|(u, v)| (u as u32, v as u32)), "{g:?}");
+            symmetric += usize::from(expected.is_none());
+        }
+        assert!((200..1800).contains(&symmetric), "{symmetric}");
     }
 
     #[test]

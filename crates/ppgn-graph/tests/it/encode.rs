@@ -1,6 +1,6 @@
 //! Input encodings, against golden values and against their definitions written out on dense matrices.
 
-use crate::shared::{data, golden};
+use crate::support::{golden, shared};
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::{Dataset, Graph, GraphBuilder, Schema, format};
 use safetensors::SafeTensors;
@@ -19,7 +19,7 @@ fn the_authors_encoding_equals_the_goldens() {
         let metadata = metadata.metadata().clone().unwrap();
         let dataset = metadata["data"].trim_matches('"').to_string();
         let graphs: Vec<usize> = serde_json::from_str(&metadata["graphs"]).unwrap();
-        let Some(zip) = data(&format!("tu/{dataset}.zip")) else { return };
+        let Some(zip) = shared(&format!("tu/{dataset}.zip")) else { return };
         let d = format::read(zip, &Default::default()).unwrap();
         let encoder = Encoding::from(Kind::Authors).encoder(d.schema()).unwrap();
         for (i, &g) in graphs.iter().enumerate() {
@@ -48,7 +48,7 @@ fn the_authors_encoding_equals_the_goldens() {
 
 #[test]
 fn the_authors_encoding_counts_raw_labels() {
-    let Some(zip) = data("tu/PTC.zip") else { return };
+    let Some(zip) = shared("tu/PTC.zip") else { return };
     let d = format::read(zip, &Default::default()).unwrap();
     assert_eq!(d.schema().node_labels[0].values().len(), 19);
     assert_eq!(Encoding::from(Kind::Authors).encoder(d.schema()).unwrap().channels().len(), 23);

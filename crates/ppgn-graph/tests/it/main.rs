@@ -1,4 +1,19 @@
 //! The integration tests of ppgn-graph, one binary, a module a theme.
 
+mod edges;
 mod encode;
-mod shared;
+#[cfg(feature = "fetch")]
+mod fetch;
+mod fuzz;
+mod generate;
+mod graph6;
+mod jsonl;
+mod locate;
+mod qm9;
+mod random_datasets;
+mod strategies;
+mod stream_fuzz;
+mod stream_memory;
+mod support;
+mod text;
+mod tu;

@@ -1,5 +1,6 @@
 //! The options that say what data is meant and how to read it: the same in every command.
 
+use super::output::download_bar;
 use anyhow::Result;
 use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
 use ppgn::graph::locate::{Locator, What};
@@ -32,7 +33,8 @@ impl InputArgs {
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
         let limits = Limits { max_unpacked: self.max_unpacked, ..Limits::default() };
         let read = ReadOptions { format, limits, directed: self.directed };
-        Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, ..Locator::default() })
+        let (_, progress) = download_bar(false);
+        Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, progress })
     }
 }
 
@@ -47,7 +49,11 @@ pub(crate) fn with_records<T>(
         (What::File(path), None) => {
             let mut report = Report::strict();
             let records = format::open(path, &locator.read, &mut report)?;
-            use_it(records)
+            let told = records.header.provenance.notes.len();
+            let result = use_it(records)?;
+            // What a stream noticed on the way is known only now.
+            report.notes().iter().skip(told).for_each(|note| eprintln!("note: {note}"));
+            Ok(result)
         }
         (What::Generator(spec), None) => use_it(Records::of(&generate::generate(spec)?)),
         _ => {
@@ -68,11 +74,17 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "MiB" | "M" => 1 << 20,
         "GiB" | "G" => 1 << 30,
         "TiB" | "T" => 1 << 40,
-        _ => return Err(format!("`{text}` is not a size: write a number with KiB, MiB or GiB, such as 512MiB")),
+        _ => {
+            return Err(format!(
+                "`{text}` is not a size: write a number with KiB, MiB or GiB, such as 512MiB"
+            ));
+        }
     };
     let bytes = match number.parse::<u64>() {
         Ok(n) => n.checked_mul(factor),
-        Err(_) => number.parse::<f64>().ok().map(|n| n * factor as f64).filter(|n| *n < 1.8e19).map(|n| n as u64),
+        Err(_) => {
+            number.parse::<f64>().ok().map(|n| n * factor as f64).filter(|n| *n < 1.8e19).map(|n| n as u64)
+        }
     };
     bytes.ok_or_else(|| format!("`{text}` is not a size that can be: write a number with KiB, MiB or GiB"))
 }

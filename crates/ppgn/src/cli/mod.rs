@@ -3,6 +3,7 @@
 mod data;
 mod input;
 mod output;
+mod wl;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -10,7 +11,9 @@ use std::process::ExitCode;
 /// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
 #[derive(Debug, Parser)]
 #[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
-#[command(after_help = "Try: ppgn data info csl        what is in a built-in dataset\n     ppgn data list            what data there is")]
+#[command(
+    after_help = "Try: ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -20,6 +23,8 @@ struct Cli {
 enum Command {
     /// Look at datasets, convert, check and download them
     Data(data::Args),
+    /// Run Weisfeiler-Leman tests: colours, verdicts with reasons, digests, the subtree kernel
+    Wl(wl::Args),
 }
 
 /// Parses the arguments and runs the command.
@@ -27,6 +32,7 @@ pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Data(args) => data::run(args),
+        Command::Wl(args) => wl::run(args),
     };
     match result {
         Ok(code) => code,
@@ -43,6 +49,13 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
+    if let Some(error) = error.downcast_ref::<ppgn::wl::Error>() {
+        return match error {
+            ppgn::wl::Error::Interrupted => 130,
+            error if error.is_call() => 2,
+            _ => 1,
+        };
+    }
     let call = error.downcast_ref::<ppgn::graph::Error>().is_some_and(ppgn::graph::Error::is_call);
     if call { 2 } else { 1 }
 }

@@ -1,7 +1,9 @@
 //! What a command prints: text for people, or one JSON object for scripts.
 
 use anyhow::Result;
-use std::io::Write;
+use indicatif::{ProgressBar, ProgressStyle};
+use ppgn::graph::fetch::Progress;
+use std::io::{IsTerminal, Write};
 
 /// Prints a JSON object as one line.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
@@ -67,6 +69,52 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Paints text for a terminal, and leaves it plain elsewhere (a pipe, a file, `NO_COLOR`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    /// For standard output.
+    pub(crate) fn stdout() -> Self {
+        Paint(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+    }
+
+    /// In the colour of a class: of the 256 that terminals have, those that read well on light and dark.
+    pub(crate) fn class(self, colour: u32, text: &str) -> String {
+        const CODES: [u8; 12] = [33, 202, 35, 164, 178, 44, 197, 70, 99, 208, 31, 130];
+        match self.0 {
+            true => format!("\x1b[38;5;{}m{text}\x1b[0m", CODES[colour as usize % CODES.len()]),
+            false => text.to_string(),
+        }
+    }
+}
+
+/// A progress bar on standard error, where that is a terminal and the work is not over at once.
+pub(crate) fn progress(steps: usize, what: &str, quiet: bool) -> ProgressBar {
+    if quiet || steps < 2 {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}  {elapsed} elapsed, {eta} left");
+    let bar = ProgressBar::new(steps as u64).with_message(what.to_string());
+    style.map(|s| bar.clone().with_style(s)).unwrap_or(bar)
+}
+
+/// A bar for downloads, and what moves it. Hidden where there is no terminal.
+pub(crate) fn download_bar(quiet: bool) -> (ProgressBar, Progress) {
+    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::no_length() };
+    let style = "{msg} {bar:30} {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}, {eta} left";
+    let bar = ProgressStyle::with_template(style).map(|s| bar.clone().with_style(s)).unwrap_or(bar);
+    let shown = bar.clone();
+    let progress = Progress::new(move |transfer| {
+        shown.set_message(transfer.file.to_string());
+        if let Some(total) = transfer.total {
+            shown.set_length(total);
+        }
+        shown.set_position(transfer.done);
+    });
+    (bar, progress)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +122,10 @@ mod tests {
     #[test]
     fn numbers_for_people() {
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!([short(3.0), short(0.123456), short(1234.56), short(-0.5)], ["3", "0.1235", "1235", "-0.5000"]);
+        assert_eq!(
+            [short(3.0), short(0.123456), short(1234.56), short(-0.5)],
+            ["3", "0.1235", "1235", "-0.5000"]
+        );
         assert_eq!(rounded(17.930851), 17.93);
         assert_eq!(counted(1, "graph", "graphs"), "1 graph");
     }

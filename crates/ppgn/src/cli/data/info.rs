@@ -73,8 +73,12 @@ fn to_text(header: &Header, s: &Summary) -> String {
     };
     let task = match header.task() {
         Task::None => "nothing to predict".to_string(),
-        Task::Classification { classes } => format!("classification, {}", counted(classes.len(), "class", "classes")),
-        Task::Regression { targets } => format!("regression, {}", counted(targets.len(), "target", "targets")),
+        Task::Classification { classes } => {
+            format!("classification, {}", counted(classes.len(), "class", "classes"))
+        }
+        Task::Regression { targets } => {
+            format!("regression, {}", counted(targets.len(), "target", "targets"))
+        }
     };
     let _ = writeln!(t, "{}: {}, {direction}, {task}", header.name, counted(s.graphs, "graph", "graphs"));
     let mut line = |key: &str, value: String| {
@@ -87,7 +91,11 @@ fn to_text(header: &Header, s: &Summary) -> String {
     line("nodes", span(&s.nodes));
     line("edges", span(&s.edges));
     line("degrees", span(&s.degrees));
-    let unusual = [(s.self_loops, "self-loops"), (s.edgeless_graphs, "graphs without edges"), (s.null_graphs, "graphs without nodes")];
+    let unusual = [
+        (s.self_loops, "self-loops"),
+        (s.edgeless_graphs, "graphs without edges"),
+        (s.null_graphs, "graphs without nodes"),
+    ];
     line("self-loops", s.self_loops.to_string());
     for (count, what) in unusual.into_iter().skip(1).filter(|(count, _)| *count > 0) {
         line("", format!("{count} {what}"));
@@ -97,7 +105,8 @@ fn to_text(header: &Header, s: &Summary) -> String {
     labels(&mut t, "node labels", &schema.node_labels, &s.node_labels);
     labels(&mut t, "edge labels", &schema.edge_labels, &s.edge_labels);
     if let Some(classes) = &header.classes {
-        let rows: Vec<_> = classes.iter().zip(&s.class_counts).map(|(c, &n)| (c.to_string(), n as u64)).collect();
+        let rows: Vec<_> =
+            classes.iter().zip(&s.class_counts).map(|(c, &n)| (c.to_string(), n as u64)).collect();
         t.push_str(&counts("classes", &rows));
     }
     ranges(&mut t, "node attributes", &schema.node_attributes, &s.node_attributes);
@@ -105,7 +114,13 @@ fn to_text(header: &Header, s: &Summary) -> String {
     let targets: Vec<String> = header
         .targets
         .iter()
-        .map(|target| if target.unit.is_empty() { target.name.clone() } else { format!("{} [{}]", target.name, target.unit) })
+        .map(|target| {
+            if target.unit.is_empty() {
+                target.name.clone()
+            } else {
+                format!("{} [{}]", target.name, target.unit)
+            }
+        })
         .collect();
     ranges(&mut t, "targets", &targets, &s.targets);
     t.push_str(&histogram(&s.sizes));
@@ -122,7 +137,12 @@ fn span(r: &Range) -> String {
 
 fn folds(header: &Header) -> String {
     let Some(first) = header.folds.first() else { return "none given".into() };
-    format!("{} given, the first with {} training and {} test graphs", header.folds.len(), first.train.len(), first.test.len())
+    format!(
+        "{} given, the first with {} training and {} test graphs",
+        header.folds.len(),
+        first.train.len(),
+        first.test.len()
+    )
 }
 
 /// How many rows of a table are shown before the rest is summed up.
@@ -153,9 +173,10 @@ fn ranges(t: &mut String, title: &str, names: &[String], ranges: &[Range]) {
         return;
     }
     let head = ["", "min", "mean", "max", "deviation"].map(String::from).to_vec();
-    let rows = names.iter().zip(ranges).map(|(name, r)| {
-        vec![name.clone(), short(r.min), short(r.mean), short(r.max), short(r.deviation())]
-    });
+    let rows = names
+        .iter()
+        .zip(ranges)
+        .map(|(name, r)| vec![name.clone(), short(r.min), short(r.mean), short(r.max), short(r.deviation())]);
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     let _ = write!(t, "\n{title}\n{}", table(&rows));
 }

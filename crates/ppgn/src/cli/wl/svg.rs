@@ -70,7 +70,9 @@ fn nodes(svg: &mut String, graph: &Graph, places: &[[f64; 2]], colours: &[u32]) 
     for (u, v, _) in graph.edge_list() {
         let ((x, y), (a, b)) = (at(u), at(v));
         let _ = match u == v {
-            true => writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"{:.1}\"/>", y - radius, radius * 0.8),
+            true => {
+                writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"{:.1}\"/>", y - radius, radius * 0.8)
+            }
             false => writeln!(svg, "<path d=\"M{x:.1} {y:.1}L{a:.1} {b:.1}\"/>"),
         };
     }

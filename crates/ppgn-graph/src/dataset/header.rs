@@ -1,0 +1,169 @@
+//! [`Header`]: everything known of a dataset but its graphs, and [`Record`], one graph of it.
+
+use super::schema::Schema;
+use crate::error::Result;
+use crate::graph::Graph;
+use serde::{Deserialize, Serialize};
+
+/// A number to be predicted for a graph: what it is called and its unit ("" where there is none).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Its name, as in `--target mu`.
+    pub name: String,
+    /// Its unit, as in tables.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// One given division into training and test graphs, by graph number.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fold {
+    /// The graphs to train on.
+    pub train: Vec<u32>,
+    /// The graphs to test on.
+    pub test: Vec<u32>,
+}
+
+/// Where a dataset came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The path, or the generator with all its settings.
+    pub source: String,
+    /// The format it was read from.
+    pub format: String,
+    /// What the reader did to it that a user may want to know (duplicates merged, columns dropped).
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// Everything known of a dataset but its graphs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The dataset's name.
+    pub name: String,
+    /// How many graphs there are.
+    pub graphs: usize,
+    /// Their features.
+    pub schema: Schema,
+    /// For classification: the original labels of the classes, ascending; a class is a rank among them.
+    #[serde(default)]
+    pub classes: Option<Vec<i64>>,
+    /// The numbers that graphs come with: the targets of regression.
+    #[serde(default)]
+    pub targets: Vec<Target>,
+    /// The folds that the data brings along.
+    #[serde(default)]
+    pub folds: Vec<Fold>,
+    /// Where it came from.
+    #[serde(default)]
+    pub provenance: Provenance,
+}
+
+impl Header {
+    /// What is to be learned: classes where the graphs have labels, else their numbers, else nothing.
+    pub fn task(&self) -> Task<'_> {
+        match &self.classes {
+            Some(classes) => Task::Classification { classes },
+            None if !self.targets.is_empty() => Task::Regression { targets: &self.targets },
+            None => Task::None,
+        }
+    }
+
+    /// Checks a record against the header: features, class, number of targets. The error says what is wrong.
+    pub fn check(&self, record: &Record) -> Result<(), String> {
+        self.schema.check(&record.graph)?;
+        match (&self.classes, record.label) {
+            (Some(classes), Some(label)) if classes.binary_search(&label).is_err() => {
+                return Err(format!("the class label {label} is not among the dataset's {classes:?}"));
+            }
+            (Some(_), None) => return Err("no class label, but the dataset has classes".into()),
+            (None, Some(_)) => return Err("a class label, but the dataset has no classes".into()),
+            _ => {}
+        }
+        if record.targets.len() != self.targets.len() {
+            return Err(format!(
+                "{} targets, but the dataset has {}",
+                record.targets.len(),
+                self.targets.len()
+            ));
+        }
+        if let Some(i) = record.targets.iter().position(|x| !x.is_finite()) {
+            return Err(format!("the target `{}` is not a finite number", self.targets[i].name));
+        }
+        Ok(())
+    }
+
+    /// Checks that the folds name graphs that exist, each at most once. O(f log f) for f numbers in a fold, whatever
+    /// [`graphs`](Header::graphs) claims.
+    pub(crate) fn check_folds(&self) -> Result<(), String> {
+        for (k, fold) in self.folds.iter().enumerate() {
+            let lists = [("train", &fold.train), ("test", &fold.test)];
+            let mut seen: Vec<(u32, &str)> = Vec::with_capacity(fold.train.len() + fold.test.len());
+            for (name, list) in lists {
+                if let Some(g) = list.iter().find(|&&g| g as usize >= self.graphs) {
+                    return Err(format!(
+                        "fold {}: {name} graph {g} is out of range, there are {} graphs",
+                        k + 1,
+                        self.graphs
+                    ));
+                }
+                seen.extend(list.iter().map(|&g| (g, name)));
+            }
+            seen.sort_unstable();
+            if let Some([(g, a), (_, b)]) = seen.array_windows().find(|[(g, _), (h, _)]| g == h) {
+                let both = if a == b { "twice in its list" } else { "in both lists" };
+                return Err(format!("fold {}: graph {g} is {both}", k + 1));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is to be learned from a dataset.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Task<'a> {
+    /// Nothing is given to learn.
+    None,
+    /// Tell classes apart.
+    Classification {
+        /// The original label of each class.
+        classes: &'a [i64],
+    },
+    /// Predict numbers.
+    Regression {
+        /// Their names and units.
+        targets: &'a [Target],
+    },
+}
+
+impl Task<'_> {
+    /// `none`, `classification` or `regression`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Task::None => "none",
+            Task::Classification { .. } => "classification",
+            Task::Regression { .. } => "regression",
+        }
+    }
+}
+
+/// A graph with what is to be learned of it: the unit of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The graph.
+    pub graph: Graph,
+    /// Its class, by original label.
+    pub label: Option<i64>,
+    /// Its numbers, in the order of [`Header::targets`].
+    pub targets: Vec<f64>,
+}
+
+impl From<Graph> for Record {
+    fn from(graph: Graph) -> Self {
+        Record { graph, label: None, targets: Vec::new() }
+    }
+}

@@ -1,0 +1,317 @@
+//! [`Dataset`]: graphs with what is known of all of them, and [`Header`], that knowledge by itself.
+//!
+//! The header (name, feature schema, task, folds, provenance) is what a reader knows before the first graph and a
+//! writer needs before the first graph, so it is a type of its own: datasets larger than memory pass through ppgn
+//! as a [`Header`] and a stream of [`Record`]s, and a [`Dataset`] is the two collected.
+
+mod digest;
+mod header;
+mod schema;
+
+pub use header::{Fold, Header, Provenance, Record, Target, Task};
+pub use schema::{LabelColumn, Schema};
+
+pub(crate) use schema::numbered;
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use std::sync::Arc;
+
+#[derive(Debug, PartialEq)]
+struct Inner {
+    header: Header,
+    graphs: Vec<Graph>,
+    classes: Vec<u32>,
+    targets: Vec<f64>,
+}
+
+/// Graphs and all that is known of them. Immutable; cloning shares it.
+///
+/// Two datasets are equal if their graphs, classes, targets, folds, schemas and names are; where they came from
+/// does not count.
+///
+/// ```
+/// use ppgn_graph::{Dataset, Graph, Task};
+/// let triangle = Graph::undirected(3, [(0, 1), (1, 2), (2, 0)])?;
+/// let path = Graph::undirected(3, [(0, 1), (1, 2)])?;
+/// let d = Dataset::builder("two").graphs(vec![triangle, path]).labels(vec![-1, 7]).build()?;
+/// assert_eq!(d.task(), Task::Classification { classes: &[-1, 7] });
+/// assert_eq!((d.class(0), d.class(1)), (Some(0), Some(1)));
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset(Arc<Inner>);
+
+impl PartialEq for Dataset {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (&*self.0, &*other.0);
+        let (h, k) = (&a.header, &b.header);
+        a.graphs == b.graphs
+            && a.classes == b.classes
+            && a.targets == b.targets
+            && (&h.name, h.graphs, &h.schema, &h.classes, &h.targets, &h.folds)
+                == (&k.name, k.graphs, &k.schema, &k.classes, &k.targets, &k.folds)
+    }
+}
+
+impl Dataset {
+    /// Starts a dataset of this name.
+    pub fn builder(name: impl Into<String>) -> DatasetBuilder {
+        DatasetBuilder { name: name.into(), ..DatasetBuilder::default() }
+    }
+
+    /// Collects a stream. Every record is checked against the header.
+    pub fn collect(header: Header, records: impl IntoIterator<Item = Result<Record>>) -> Result<Self> {
+        let mut graphs = Vec::new();
+        let mut classes = Vec::new();
+        let mut targets = Vec::new();
+        for record in records {
+            let record = record?;
+            header.check(&record).map_err(|m| Error::unfit(format!("graph {}: {m}", graphs.len())))?;
+            if let (Some(known), Some(label)) = (&header.classes, record.label) {
+                classes.push(known.binary_search(&label).expect("checked above") as u32);
+            }
+            targets.extend_from_slice(&record.targets);
+            graphs.push(record.graph);
+        }
+        let header = Header { graphs: graphs.len(), ..header };
+        header.check_folds().map_err(Error::unfit)?;
+        Ok(Dataset(Arc::new(Inner { header, graphs, classes, targets })))
+    }
+
+    /// The dataset's name.
+    pub fn name(&self) -> &str {
+        &self.0.header.name
+    }
+
+    /// The number of graphs.
+    pub fn len(&self) -> usize {
+        self.0.graphs.len()
+    }
+
+    /// Whether there are no graphs.
+    pub fn is_empty(&self) -> bool {
+        self.0.graphs.is_empty()
+    }
+
+    /// All graphs.
+    pub fn graphs(&self) -> &[Graph] {
+        &self.0.graphs
+    }
+
+    /// Graph `i`, counted from 0.
+    pub fn graph(&self, i: usize) -> &Graph {
+        &self.0.graphs[i]
+    }
+
+    /// Everything but the graphs.
+    pub fn header(&self) -> &Header {
+        &self.0.header
+    }
+
+    /// The graphs' features.
+    pub fn schema(&self) -> &Schema {
+        &self.0.header.schema
+    }
+
+    /// What is to be learned.
+    pub fn task(&self) -> Task<'_> {
+        self.0.header.task()
+    }
+
+    /// The class of graph `i`, 0..classes-1, where graphs have classes.
+    pub fn class(&self, i: usize) -> Option<usize> {
+        self.0.classes.get(i).map(|&c| c as usize)
+    }
+
+    /// The classes of all graphs, or nothing where they have none.
+    pub fn classes(&self) -> &[u32] {
+        &self.0.classes
+    }
+
+    /// The targets of graph `i`, in the order of [`Header::targets`].
+    pub fn targets(&self, i: usize) -> &[f64] {
+        let width = self.0.header.targets.len();
+        &self.0.targets[i * width..(i + 1) * width]
+    }
+
+    /// The folds that the data brought along.
+    pub fn folds(&self) -> &[Fold] {
+        &self.0.header.folds
+    }
+
+    /// Graph `i` with what is to be learned of it.
+    pub fn record(&self, i: usize) -> Record {
+        let label = self.0.header.classes.as_ref().zip(self.class(i)).map(|(classes, c)| classes[c]);
+        Record { graph: self.graph(i).clone(), label, targets: self.targets(i).to_vec() }
+    }
+
+    /// All graphs as records, in order.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        (0..self.len()).map(|i| self.record(i))
+    }
+
+    /// The dataset of these graphs only, with the schema, classes and targets of the whole and no folds.
+    ///
+    /// The graphs are shared, not copied.
+    pub fn subset(&self, indices: &[u32]) -> Result<Self> {
+        if let Some(i) = indices.iter().find(|&&i| i as usize >= self.len()) {
+            return Err(Error::call(format!(
+                "there is no graph {i} in {}, it has {} (numbered from 0)",
+                self.name(),
+                self.len()
+            )));
+        }
+        let header = Header { folds: Vec::new(), ..self.0.header.clone() };
+        Dataset::collect(header, indices.iter().map(|&i| Ok(self.record(i as usize))))
+    }
+
+    /// The bytes that graphs, classes and targets hold.
+    pub fn heap_bytes(&self) -> usize {
+        let d = &*self.0;
+        d.graphs.iter().map(Graph::heap_bytes).sum::<usize>()
+            + std::mem::size_of_val(&*d.graphs)
+            + std::mem::size_of_val(&*d.classes)
+            + std::mem::size_of_val(&*d.targets)
+    }
+}
+
+/// Builds a [`Dataset`]; everything is checked by [`build`](DatasetBuilder::build).
+#[derive(Debug, Default)]
+pub struct DatasetBuilder {
+    name: String,
+    graphs: Vec<Graph>,
+    labels: Option<Vec<i64>>,
+    targets: Vec<Target>,
+    target_values: Vec<f64>,
+    schema: Option<Schema>,
+    folds: Vec<Fold>,
+    provenance: Provenance,
+}
+
+impl DatasetBuilder {
+    /// Sets the graphs.
+    pub fn graphs(mut self, graphs: Vec<Graph>) -> Self {
+        self.graphs = graphs;
+        self
+    }
+
+    /// Sets a class label for every graph; classes are their sorted distinct values.
+    pub fn labels(mut self, labels: Vec<i64>) -> Self {
+        self.labels = Some(labels);
+        self
+    }
+
+    /// Sets the targets and their values, graph after graph.
+    pub fn targets(mut self, targets: Vec<Target>, values: Vec<f64>) -> Self {
+        self.targets = targets;
+        self.target_values = values;
+        self
+    }
+
+    /// Sets the schema, with names for its columns, instead of the one that [`Schema::of`] finds.
+    pub fn schema(mut self, schema: Schema) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    /// Sets the given folds.
+    pub fn folds(mut self, folds: Vec<Fold>) -> Self {
+        self.folds = folds;
+        self
+    }
+
+    /// Says where the data came from.
+    pub fn provenance(mut self, provenance: Provenance) -> Self {
+        self.provenance = provenance;
+        self
+    }
+
+    /// The dataset.
+    pub fn build(self) -> Result<Dataset> {
+        let n = self.graphs.len();
+        if let Some(labels) = &self.labels
+            && labels.len() != n
+        {
+            return Err(Error::unfit(format!("{} class labels for {n} graphs", labels.len())));
+        }
+        let width = self.targets.len();
+        if self.target_values.len() != n * width {
+            return Err(Error::unfit(format!(
+                "{} target values for {n} graphs with {width} targets each",
+                self.target_values.len()
+            )));
+        }
+        let header = Header {
+            name: self.name,
+            graphs: n,
+            schema: match self.schema {
+                Some(schema) => schema,
+                None => Schema::of(&self.graphs)?,
+            },
+            classes: self.labels.as_ref().map(|l| LabelColumn::new("", l.iter().copied()).values().to_vec()),
+            targets: self.targets,
+            folds: self.folds,
+            provenance: self.provenance,
+        };
+        let labels = self.labels;
+        let values = self.target_values;
+        let records = self.graphs.into_iter().enumerate().map(|(i, graph)| {
+            let label = labels.as_ref().map(|l| l[i]);
+            Ok(Record { graph, label, targets: values[i * width..(i + 1) * width].to_vec() })
+        });
+        Dataset::collect(header, records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GraphBuilder;
+
+    fn labelled(labels: &[i64]) -> Graph {
+        let mut b = GraphBuilder::undirected(labels.len());
+        b.node_labels(1, labels.to_vec());
+        b.build().unwrap()
+    }
+
+    #[test]
+    fn labels_keep_raw_values_beside_their_numbers() {
+        let d = Dataset::builder("d").graphs(vec![labelled(&[5, -2]), labelled(&[9])]).build().unwrap();
+        assert_eq!(d.schema().node_labels[0].values(), [-2, 5, 9]);
+        assert_eq!(d.graph(0).node_labels(1), [-2]);
+        assert_eq!(d.task(), Task::None);
+    }
+
+    #[test]
+    fn graphs_of_different_shape_are_refused() {
+        let plain = Graph::undirected(1, []).unwrap();
+        let e = Dataset::builder("d").graphs(vec![labelled(&[1]), plain]).build().unwrap_err();
+        assert_eq!(e.to_string(), "graph 1: 0 node label columns, but the dataset has 1");
+    }
+
+    #[test]
+    fn folds_are_checked() {
+        let build = |train: &[u32], test: &[u32]| {
+            let fold = Fold { train: train.to_vec(), test: test.to_vec() };
+            Dataset::builder("d").graphs(vec![labelled(&[1]), labelled(&[1])]).folds(vec![fold]).build()
+        };
+        assert!(build(&[0], &[1]).is_ok());
+        let message = |r: Result<Dataset>| r.unwrap_err().to_string();
+        assert_eq!(message(build(&[0], &[2])), "fold 1: test graph 2 is out of range, there are 2 graphs");
+        assert_eq!(message(build(&[0], &[0])), "fold 1: graph 0 is in both lists");
+        assert_eq!(message(build(&[1, 1], &[0])), "fold 1: graph 1 is twice in its list");
+    }
+
+    #[test]
+    fn subsets_share_graphs_and_keep_classes() {
+        let d = Dataset::builder("d")
+            .graphs(vec![labelled(&[1]), labelled(&[2]), labelled(&[3])])
+            .labels(vec![10, 20, 30])
+            .build()
+            .unwrap();
+        let s = d.subset(&[2]).unwrap();
+        assert_eq!((s.len(), s.class(0), s.record(0).label), (1, Some(2), Some(30)));
+        assert!(d.subset(&[3]).unwrap_err().is_call());
+    }
+}

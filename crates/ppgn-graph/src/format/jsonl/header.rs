@@ -1,0 +1,182 @@
+//! The first line: what it says, what may be left out of it, and how that is found in the rest of the file.
+
+use super::graph::GraphLine;
+use super::{VERSION, explain};
+use crate::dataset::{Fold, Header, LabelColumn, Provenance, Schema, Target, numbered};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The header as it was read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HeaderLine {
+    #[serde(rename = "ppgn")]
+    _version: u64,
+    name: Option<String>,
+    pub(super) graphs: Option<usize>,
+    directed: Option<bool>,
+    pub(super) schema: Option<Schema>,
+    classes: Option<Vec<i64>>,
+    targets: Option<Vec<Target>>,
+    #[serde(default)]
+    folds: Vec<Fold>,
+    provenance: Option<Provenance>,
+}
+
+impl HeaderLine {
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            ppgn: u64,
+        }
+        if !line.trim_ascii_start().starts_with(b"{") {
+            return Err(format!("not a header such as {{\"ppgn\":{VERSION}}}"));
+        }
+        // The version first: a later one may have keys that this one does not know.
+        let Version { ppgn } = serde_json::from_slice(line).map_err(|e| match e.is_eof() {
+            true => explain(&e),
+            false => format!("not a header such as {{\"ppgn\":{VERSION}}}: {}", explain(&e)),
+        })?;
+        if ppgn != VERSION {
+            let hint = if ppgn > VERSION { ": a newer ppgn wrote the file" } else { "" };
+            return Err(format!("version {ppgn} of the format, this ppgn reads version {VERSION}{hint}"));
+        }
+        let header: HeaderLine = serde_json::from_slice(line).map_err(|e| explain(&e))?;
+        match (header.directed, &header.schema) {
+            (Some(a), Some(schema)) if a != schema.directed => {
+                Err("`directed` contradicts `schema`; a header with a schema needs only the latter".into())
+            }
+            _ => Ok(header),
+        }
+    }
+
+    /// The header, with what it leaves out taken from a survey of the graphs.
+    pub(super) fn complete(self, survey: Survey, stem: String, provenance: Provenance) -> Header {
+        let graphs = self.graphs.unwrap_or(survey.graphs);
+        let found = survey.into_header(self.directed.unwrap_or(false));
+        let (schema, classes, targets) = match self.schema {
+            Some(schema) => (schema, self.classes, self.targets.unwrap_or_default()),
+            None => (found.schema, self.classes.or(found.classes), self.targets.unwrap_or(found.targets)),
+        };
+        Header {
+            name: self.name.unwrap_or(stem),
+            graphs,
+            schema,
+            classes,
+            targets,
+            folds: self.folds,
+            provenance: self.provenance.unwrap_or(provenance),
+        }
+    }
+}
+
+/// What the graphs of a file tell of its header.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) graphs: usize,
+    node_labels: Option<Vec<BTreeSet<i64>>>,
+    edge_labels: Option<Vec<BTreeSet<i64>>>,
+    node_attributes: Option<(usize, bool)>,
+    edge_attributes: Option<usize>,
+    classes: BTreeSet<i64>,
+    targets: Option<usize>,
+}
+
+impl Survey {
+    /// Takes notice of a graph. The first graph with nodes says which features nodes have, the first with edges which
+    /// edges have; one that differs is found when it is read.
+    pub(super) fn see(&mut self, line: &GraphLine) {
+        note_labels(&mut self.node_labels, line.node_label_table());
+        note_labels(&mut self.edge_labels, line.edge_label_table());
+        self.node_attributes = self.node_attributes.or(line.node_attribute_columns());
+        self.edge_attributes = self.edge_attributes.or(line.edge_attribute_columns());
+        self.classes.extend(line.label);
+        self.targets.get_or_insert(line.targets.len());
+    }
+
+    fn into_header(self, directed: bool) -> Header {
+        let (node_attributes, positions) = self.node_attributes.unwrap_or_default();
+        let schema = Schema {
+            directed,
+            node_labels: columns(self.node_labels),
+            node_attributes: numbered("attribute", node_attributes),
+            edge_labels: columns(self.edge_labels),
+            edge_attributes: numbered("attribute", self.edge_attributes.unwrap_or(0)),
+            positions,
+        };
+        let targets = numbered("target", self.targets.unwrap_or(0));
+        Header {
+            schema,
+            classes: (!self.classes.is_empty()).then(|| self.classes.into_iter().collect()),
+            targets: targets.into_iter().map(|name| Target { name, unit: String::new() }).collect(),
+            ..Header::default()
+        }
+    }
+}
+
+fn note_labels(known: &mut Option<Vec<BTreeSet<i64>>>, table: Option<(usize, &[i64])>) {
+    let Some((width, values)) = table else { return };
+    let sets = known.get_or_insert_with(|| vec![BTreeSet::new(); width]);
+    if width == sets.len() && width > 0 {
+        values.iter().enumerate().for_each(|(i, &label)| _ = sets[i % width].insert(label));
+    }
+}
+
+fn columns(sets: Option<Vec<BTreeSet<i64>>>) -> Vec<LabelColumn> {
+    let sets = sets.unwrap_or_default();
+    let names = numbered("label", sets.len());
+    names.into_iter().zip(sets).map(|(name, set)| LabelColumn::new(name, set)).collect()
+}
+
+/// What a header may not say, as its types allow it.
+pub(super) fn defects(header: &Header) -> Vec<String> {
+    let ascend = |values: &[i64]| values.is_sorted_by(|a, b| a < b);
+    let mut found = Vec::new();
+    if !header.classes.as_deref().is_none_or(ascend) {
+        found.push("`classes` must ascend, each value once".to_string());
+    }
+    for column in header.schema.node_labels.iter().chain(&header.schema.edge_labels) {
+        if !ascend(column.values()) {
+            found.push(format!("the values of column `{}` must ascend, each once", column.name()));
+        }
+    }
+    found.extend(header.check_folds().err());
+    found
+}
+
+/// Makes of a header with defects one that graphs can be checked by.
+pub(super) fn repair(header: &mut Header) {
+    if let Some(classes) = &mut header.classes {
+        classes.sort_unstable();
+        classes.dedup();
+    }
+    for column in header.schema.node_labels.iter_mut().chain(&mut header.schema.edge_labels) {
+        *column = LabelColumn::new(column.name(), column.values().iter().copied());
+    }
+    if header.check_folds().is_err() {
+        header.folds.clear();
+    }
+}
+
+/// The line of a header, with its end.
+pub(super) fn line(header: &Header) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        ppgn: u64,
+        name: &'a str,
+        graphs: usize,
+        schema: &'a Schema,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        classes: &'a Option<Vec<i64>>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        targets: &'a [Target],
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        folds: &'a [Fold],
+        provenance: &'a Provenance,
+    }
+    let Header { name, graphs, schema, classes, targets, folds, provenance } = header;
+    let line = Line { ppgn: VERSION, name, graphs: *graphs, schema, classes, targets, folds, provenance };
+    let mut bytes = serde_json::to_vec(&line).expect("plain data has a JSON form");
+    bytes.push(b'\n');
+    bytes
+}

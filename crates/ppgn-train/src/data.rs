@@ -1,0 +1,151 @@
+//! What a run predicts, and its dataset made ready: encoder, classes, standardised targets.
+
+use crate::settings::Settings;
+use ppgn_graph::encode::Encoder;
+use ppgn_graph::split::Split;
+use ppgn_graph::{Dataset, Error, Graph, Result, Target};
+use ppgn_nn::{Batch, Device, Precision, Tensor, loss};
+use serde::{Deserialize, Serialize};
+
+/// What is predicted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Goal {
+    /// Classes, by their original labels.
+    Classes(Vec<i64>),
+    /// Numbers: the chosen targets.
+    Targets(Vec<Target>),
+}
+
+impl Goal {
+    /// The goal of a dataset: its classes, or the named targets (`all` or none named: all of them).
+    pub fn of(dataset: &Dataset, targets: &[String]) -> Result<Self> {
+        let header = dataset.header();
+        if targets.is_empty() {
+            return match (&header.classes, header.targets.is_empty()) {
+                (Some(classes), _) => Ok(Goal::Classes(classes.clone())),
+                (None, false) => Ok(Goal::Targets(header.targets.clone())),
+                (None, true) => {
+                    Err(Error::call(format!("{} has neither classes nor targets: nothing to learn", header.name)))
+                }
+            };
+        }
+        if targets.iter().any(|t| t == "all") && !header.targets.is_empty() {
+            return Ok(Goal::Targets(header.targets.clone()));
+        }
+        let find = |name: &String| {
+            header.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
+                let names: Vec<&str> = header.targets.iter().map(|t| t.name.as_str()).collect();
+                let known = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+                Error::call(format!("{} has no target `{name}`; {known}", header.name))
+            })
+        };
+        Ok(Goal::Targets(targets.iter().map(find).collect::<Result<_>>()?))
+    }
+
+    /// The outputs of a network with this goal.
+    pub fn outputs(&self) -> usize {
+        match self {
+            Goal::Classes(classes) => classes.len(),
+            Goal::Targets(targets) => targets.len(),
+        }
+    }
+}
+
+/// Mean and deviation of a target over the training graphs: networks learn `(y - mean) / deviation`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scaling {
+    /// The mean.
+    pub mean: f64,
+    /// The deviation (of the whole, not of a sample), or 1 where all are equal.
+    pub deviation: f64,
+}
+
+/// A dataset ready for training.
+pub struct Prepared {
+    pub(crate) dataset: Dataset,
+    pub(crate) encoder: Encoder,
+    pub(crate) split: Split,
+    pub(crate) goal: Goal,
+    /// For regression, one a target; else nothing.
+    pub(crate) scaling: Vec<Scaling>,
+    /// For regression, the standardised targets, graph after graph.
+    targets: Vec<f64>,
+    precision: Precision,
+}
+
+impl Prepared {
+    /// The dataset of a run, checked to be the one that its settings name.
+    pub fn new(settings: &Settings, dataset: &Dataset) -> Result<Self> {
+        if dataset.digest() != settings.digest {
+            return Err(Error::call(format!(
+                "{} is not the data that the run was started on: its content has changed",
+                settings.data
+            )));
+        }
+        if let Some(g) = dataset.graphs().iter().position(|g| g.nodes() == 0) {
+            return Err(Error::unfit(format!("graph {g} of {} has no nodes: there is nothing to pool", dataset.name())));
+        }
+        let split = settings.division.of(dataset, settings.training.seed)?;
+        let mut prepared = Prepared {
+            dataset: dataset.clone(),
+            encoder: settings.encoding.encoder(&settings.schema)?,
+            split,
+            goal: settings.goal.clone(),
+            scaling: Vec::new(),
+            targets: Vec::new(),
+            precision: settings.training.precision,
+        };
+        if let Goal::Targets(targets) = &settings.goal {
+            prepared.standardise(targets)?;
+        }
+        Ok(prepared)
+    }
+
+    fn standardise(&mut self, targets: &[Target]) -> Result<()> {
+        let header = self.dataset.header();
+        let column = |t: &Target| {
+            let place = header.targets.iter().position(|h| h.name == t.name);
+            place.ok_or_else(|| Error::call(format!("{} has no target `{}`", header.name, t.name)))
+        };
+        let columns = targets.iter().map(column).collect::<Result<Vec<usize>>>()?;
+        let n = self.split.train.len() as f64;
+        for &c in &columns {
+            let train = || self.split.train.iter().map(|&g| self.dataset.targets(g as usize)[c]);
+            let mean = train().sum::<f64>() / n;
+            let deviation = (train().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
+            self.scaling.push(Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } });
+        }
+        for g in 0..self.dataset.len() {
+            let row = self.dataset.targets(g);
+            self.targets.extend(columns.iter().zip(&self.scaling).map(|(&c, s)| (row[c] - s.mean) / s.deviation));
+        }
+        Ok(())
+    }
+
+    /// These graphs as a batch.
+    pub(crate) fn batch(&self, graphs: &[u32], device: &Device) -> Result<Batch> {
+        let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
+        Batch::encode(&self.encoder, &graphs, self.precision, device)
+    }
+
+    /// The loss of scores for these graphs, summed.
+    pub(crate) fn loss(&self, scores: Tensor<2>, graphs: &[u32]) -> Result<Tensor<1>> {
+        match &self.goal {
+            Goal::Classes(_) => loss::cross_entropy(scores, &self.classes(graphs)),
+            Goal::Targets(_) => loss::absolute_error(scores, &self.standardised(graphs)),
+        }
+    }
+
+    /// The classes of these graphs.
+    pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<usize> {
+        graphs.iter().map(|&g| self.dataset.classes()[g as usize] as usize).collect()
+    }
+
+    /// The standardised targets of these graphs, graph after graph.
+    pub(crate) fn standardised(&self, graphs: &[u32]) -> Vec<f64> {
+        let width = self.scaling.len();
+        graphs.iter().flat_map(|&g| self.targets[g as usize * width..][..width].to_vec()).collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! What is measured after every epoch: one line of `metrics.jsonl`.
+//!
+//! Nothing here depends on the clock, the path or the host, so the metrics of a run are the same bytes whether it was
+//! interrupted or not; times go to `timing.jsonl`.
+
+use crate::data::{Goal, Prepared};
+use serde::{Deserialize, Serialize};
+
+/// How well a part of the data is predicted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The mean loss of a graph (of standardised targets: summed over the targets).
+    pub loss: f64,
+    /// For classification, the share of graphs whose class is right.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accuracy: Option<f64>,
+    /// For regression, the mean absolute error of every target, in its own unit.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mae: Vec<f64>,
+}
+
+/// An epoch's figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Epoch {
+    /// The epoch, counted from 1.
+    pub epoch: usize,
+    /// Its learning rate.
+    pub rate: f64,
+    /// The training part, measured while it was trained on.
+    pub train: Part,
+    /// The validation part, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Part>,
+    /// The test part, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub test: Option<Part>,
+}
+
+/// The best epoch so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// The epoch.
+    pub epoch: usize,
+    /// What it was chosen by: higher is better.
+    pub score: f64,
+}
+
+impl Epoch {
+    /// What an epoch is chosen by: the validation part (else the test part, else the training part), its accuracy or,
+    /// for regression, its loss turned round. Higher is better; of equals the first epoch counts.
+    pub fn score(&self) -> f64 {
+        let part = self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train);
+        part.accuracy.unwrap_or(-part.loss)
+    }
+}
+
+/// Adds up the figures of a part, batch by batch, in order.
+pub(crate) struct Sums {
+    graphs: usize,
+    loss: f64,
+    right: usize,
+    errors: Vec<f64>,
+}
+
+impl Sums {
+    pub(crate) fn new(prepared: &Prepared) -> Self {
+        Sums { graphs: 0, loss: 0.0, right: 0, errors: vec![0.0; prepared.scaling.len()] }
+    }
+
+    /// A batch: its summed loss and its scores.
+    pub(crate) fn add(&mut self, prepared: &Prepared, graphs: &[u32], loss: f64, scores: &[f64]) {
+        self.graphs += graphs.len();
+        self.loss += loss;
+        let outputs = prepared.goal.outputs();
+        match &prepared.goal {
+            Goal::Classes(_) => {
+                let classes = prepared.classes(graphs);
+                self.right += scores.chunks(outputs).zip(classes).filter(|(row, class)| argmax(row) == *class).count();
+            }
+            Goal::Targets(_) => {
+                let wanted = prepared.standardised(graphs);
+                for (i, (score, wanted)) in scores.iter().zip(wanted).enumerate() {
+                    let t = i % outputs;
+                    self.errors[t] += (score - wanted).abs() * prepared.scaling[t].deviation;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn finish(self, prepared: &Prepared) -> Part {
+        let n = self.graphs.max(1) as f64;
+        Part {
+            loss: self.loss / n,
+            accuracy: matches!(prepared.goal, Goal::Classes(_)).then_some(self.right as f64 / n),
+            mae: self.errors.iter().map(|e| e / n).collect(),
+        }
+    }
+}
+
+/// The place of the largest number; of equals the first.
+pub(crate) fn argmax(row: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, x) in row.iter().enumerate() {
+        if *x > row[best] {
+            best = i;
+        }
+    }
+    best
+}

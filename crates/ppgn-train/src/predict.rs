@@ -1,0 +1,121 @@
+//! A trained run at work: classes, probabilities or values for new graphs, and their embeddings.
+
+use crate::data::{Goal, Scaling};
+use crate::metrics::argmax;
+use crate::run::{Run, read_settings};
+use crate::settings::Settings;
+use ppgn_graph::encode::Encoder;
+use ppgn_graph::{Dataset, Error, Graph, Result};
+use ppgn_nn::{Batch, Device, Ppgn, Values};
+use std::path::Path;
+
+/// What a run says of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Prediction {
+    /// A class, by its original label, and the probability of every class.
+    Class {
+        /// The most probable class.
+        class: i64,
+        /// In the order of the run's classes.
+        probabilities: Vec<f64>,
+    },
+    /// The targets' values, in their own units.
+    Values(Vec<f64>),
+}
+
+/// The best network of a run, with everything that it takes to use it.
+#[derive(Debug)]
+pub struct Predictor {
+    settings: Settings,
+    encoder: Encoder,
+    network: Ppgn,
+    scaling: Vec<Scaling>,
+}
+
+impl Predictor {
+    /// Opens a run that has finished at least one epoch.
+    pub fn open(run: impl AsRef<Path>) -> Result<Self> {
+        let run = run.as_ref();
+        let settings = read_settings(run)?;
+        let model = Run::best_model(run);
+        if !model.exists() {
+            return Err(Error::call(format!("{} has not finished an epoch yet", run.display())));
+        }
+        let network = Ppgn::load(&model, &Device::default())?;
+        if *network.config() != settings.network {
+            return Err(Error::unfit(format!("{} is not the network of its config.toml", model.display())));
+        }
+        let scaling = match (&settings.goal, Run::summary(run)?) {
+            (Goal::Classes(_), _) => Vec::new(),
+            (Goal::Targets(_), Some(summary)) => summary.scaling,
+            (Goal::Targets(_), None) => {
+                return Err(Error::call(format!("{} is not finished: `--resume` ends it first", run.display())));
+            }
+        };
+        let encoder = settings.encoding.encoder(&settings.schema)?;
+        Ok(Predictor { settings, encoder, network, scaling })
+    }
+
+    /// What the run is.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The raw outputs of every graph, in order.
+    pub fn scores(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
+        self.rows(dataset, |batch| self.network.forward(batch))
+    }
+
+    /// The pooled features of every graph, in order.
+    pub fn embed(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
+        self.rows(dataset, |batch| self.network.embed(batch))
+    }
+
+    /// What the run says of every graph, in order.
+    pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
+        Ok(self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect())
+    }
+
+    fn rows(
+        &self,
+        dataset: &Dataset,
+        compute: impl Fn(&Batch) -> Result<ppgn_nn::Tensor<2>>,
+    ) -> Result<Vec<Vec<f64>>> {
+        let mut rows = Vec::with_capacity(dataset.len());
+        for (b, graphs) in dataset.graphs().chunks(self.settings.training.batch).enumerate() {
+            let first = b * self.settings.training.batch;
+            for (i, graph) in graphs.iter().enumerate() {
+                self.settings.schema.check(graph).map_err(|m| {
+                    Error::unfit(format!("graph {} of {} is not of the run's shape: {m}", first + i, dataset.name()))
+                })?;
+                if graph.nodes() == 0 {
+                    return Err(Error::unfit(format!("graph {} of {} has no nodes", first + i, dataset.name())));
+                }
+            }
+            let graphs: Vec<&Graph> = graphs.iter().collect();
+            let batch = Batch::encode(&self.encoder, &graphs, self.settings.training.precision, self.network.device())?;
+            let output = compute(&batch)?;
+            let width = output.dims()[1];
+            rows.extend(Values::of(output)?.to_f64().chunks(width).map(<[f64]>::to_vec));
+        }
+        Ok(rows)
+    }
+
+    fn interpret(&self, scores: &[f64]) -> Prediction {
+        match &self.settings.goal {
+            Goal::Classes(classes) => {
+                Prediction::Class { class: classes[argmax(scores)], probabilities: softmax(scores) }
+            }
+            Goal::Targets(_) => {
+                Prediction::Values(scores.iter().zip(&self.scaling).map(|(x, s)| x * s.deviation + s.mean).collect())
+            }
+        }
+    }
+}
+
+fn softmax(scores: &[f64]) -> Vec<f64> {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let exponentials: Vec<f64> = scores.iter().map(|s| (s - most).exp()).collect();
+    let total: f64 = exponentials.iter().sum();
+    exponentials.iter().map(|e| e / total).collect()
+}

@@ -1,0 +1,114 @@
+//! The ways of the paper, and ours: networks and training settings by name.
+//!
+//! `paper-1`, `paper-2`, `paper-3` and `qm9` do what the paper's authors did, per dataset where they did so. `small` is
+//! for people with work to do.
+
+use crate::batches::Batching;
+use crate::settings::Training;
+use ppgn_graph::encode::{Encoding, Kind};
+use ppgn_graph::{Error, Result};
+use ppgn_nn::{BlockConfig, Norm, PpgnConfig, Scale, SuffixKind};
+
+/// The names of all presets.
+pub const PRESETS: [&str; 5] = ["small", "paper-1", "paper-2", "paper-3", "qm9"];
+
+/// A way to train: encoding, network and training settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    /// How graphs become rows.
+    pub encoding: Encoding,
+    /// The network; inputs and outputs are the data's.
+    pub network: PpgnConfig,
+    /// How it is trained.
+    pub training: Training,
+}
+
+/// The authors' learning rate, decay and number of epochs for each of their datasets.
+struct Tuned {
+    dataset: &'static str,
+    rate: f64,
+    decay: f64,
+    epochs: usize,
+}
+
+const fn tuned(dataset: &'static str, rate: f64, decay: f64, epochs: usize) -> Tuned {
+    Tuned { dataset, rate, decay, epochs }
+}
+
+/// For `paper-1` and `paper-2`.
+const PAPER_1: [Tuned; 8] = [
+    tuned("COLLAB", 1e-4, 0.5, 150),
+    tuned("IMDBBINARY", 5e-5, 0.5, 100),
+    tuned("IMDBMULTI", 1e-4, 0.75, 150),
+    tuned("MUTAG", 1e-4, 1.0, 500),
+    tuned("NCI1", 1e-4, 0.75, 200),
+    tuned("NCI109", 1e-4, 0.75, 250),
+    tuned("PROTEINS", 1e-3, 0.5, 100),
+    tuned("PTC", 1e-4, 1.0, 400),
+];
+
+/// For `paper-3`.
+const PAPER_3: [Tuned; 8] = [
+    tuned("COLLAB", 5e-4, 0.5, 85),
+    tuned("IMDBBINARY", 1e-5, 0.75, 100),
+    tuned("IMDBMULTI", 1e-4, 1.0, 150),
+    tuned("MUTAG", 5e-4, 0.5, 150),
+    tuned("NCI1", 5e-4, 0.75, 100),
+    tuned("NCI109", 1e-4, 1.0, 300),
+    tuned("PROTEINS", 5e-4, 0.75, 100),
+    tuned("PTC", 1e-3, 0.5, 200),
+];
+
+impl Preset {
+    /// The preset of this name, with the authors' settings for the dataset where they have some.
+    ///
+    /// ```
+    /// use ppgn_train::Preset;
+    /// assert_eq!(Preset::new("paper-1", "PROTEINS")?.training.rate, 1e-3);
+    /// assert!(Preset::new("paper-9", "MUTAG").unwrap_err().is_call());
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn new(name: &str, dataset: &str) -> Result<Self> {
+        let paper = PpgnConfig::new(1, 1);
+        match name {
+            "small" => Ok(small()),
+            "paper-1" => Ok(of_the_authors(paper, &PAPER_1, dataset)),
+            "paper-2" => Ok(of_the_authors(PpgnConfig { suffix: SuffixKind::I, ..paper }, &PAPER_1, dataset)),
+            "paper-3" => {
+                let network = PpgnConfig { blocks: vec![BlockConfig::new(256); 3], depth: 3, ..paper };
+                Ok(of_the_authors(network, &PAPER_3, dataset))
+            }
+            "qm9" => Ok(Preset {
+                encoding: Kind::Qm9.into(),
+                network: PpgnConfig { suffix: SuffixKind::I, ..paper },
+                training: Training { rate: 1e-4, decay: 0.8, epochs: 500, batch: 64, ..authors_training() },
+            }),
+            _ => Err(Error::call(format!("`{name}` is not a preset; there are {}", PRESETS.join(", ")))),
+        }
+    }
+}
+
+fn authors_training() -> Training {
+    Training { batching: Batching::SameSize, batch: 5, ..Training::default() }
+}
+
+fn of_the_authors(network: PpgnConfig, tuned: &[Tuned], dataset: &str) -> Preset {
+    let training = match tuned.iter().find(|t| t.dataset.eq_ignore_ascii_case(dataset)) {
+        Some(t) => Training { rate: t.rate, decay: t.decay, epochs: t.epochs, ..authors_training() },
+        None => Training { rate: 1e-4, decay: 0.75, epochs: 200, ..authors_training() },
+    };
+    Preset { encoding: Kind::Authors.into(), network, training }
+}
+
+fn small() -> Preset {
+    Preset {
+        encoding: Encoding { identity: true, ..Kind::Paper.into() },
+        network: PpgnConfig {
+            blocks: vec![BlockConfig::new(32); 3],
+            scale: Scale::SqrtN,
+            norm: Norm::Rms,
+            ..PpgnConfig::new(1, 1)
+        },
+        training: Training { rate: 1e-3, decay: 0.75, epochs: 60, batch: 16, ..Training::default() },
+    }
+}

@@ -1,0 +1,174 @@
+//! The loop: batches, steps, an evaluation and a checkpoint an epoch.
+
+use crate::batches::batches;
+use crate::data::{Goal, Prepared};
+use crate::metrics::{Best, Epoch, Part, Sums};
+use crate::run::{Run, State, Summary, arrays};
+use ppgn_graph::{Dataset, Error, Result};
+use ppgn_nn::{Adam, Device, Ppgn, Values};
+use std::time::Instant;
+
+/// What happens during training, as it happens.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A batch of the running epoch was trained on.
+    Step {
+        /// The epoch, from 1.
+        epoch: usize,
+        /// Graphs trained on in this epoch so far.
+        graphs: usize,
+        /// Graphs of an epoch.
+        of: usize,
+    },
+    /// An epoch is over, and its checkpoint written.
+    Epoch {
+        /// Its figures.
+        epoch: &'a Epoch,
+        /// The best epoch so far.
+        best: &'a Best,
+        /// What it took.
+        seconds: f64,
+    },
+}
+
+/// Told of every [`Event`]; says `false` to stop after the running step.
+pub type Watcher<'a> = dyn FnMut(Event<'_>) -> bool + 'a;
+
+/// How training ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// All epochs are done.
+    Finished(Box<Summary>),
+    /// It was asked to stop; the last finished epoch is the state.
+    Stopped {
+        /// Epochs finished.
+        epochs: usize,
+    },
+}
+
+/// Trains a run to its end, from its last checkpoint if it has one.
+///
+/// A loss that is no finite number ends it with an error that names the epoch, the batch and its graphs; the last
+/// checkpoint stays.
+pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    let settings = run.settings();
+    let prepared = Prepared::new(settings, dataset)?;
+    let device = Device::default();
+    let (mut network, mut adam, mut state) = match run.restore(&device)? {
+        Some(restored) => restored,
+        None => {
+            let network = settings.network.init(&device, settings.training.seed, settings.training.precision)?;
+            let adam = Adam::new(&arrays(&network)?);
+            (network, adam, State { epoch: 0, steps: 0, best: None })
+        }
+    };
+    let mut metrics = run.cut_metrics(state.epoch)?;
+    while state.epoch < settings.training.epochs {
+        let start = Instant::now();
+        let number = state.epoch + 1;
+        let rate = settings.training.rate_of(number);
+        let Some(train) = one_epoch(run, &prepared, &mut network, &mut adam, number, watcher)? else {
+            return Ok(Outcome::Stopped { epochs: state.epoch });
+        };
+        let evaluate = |graphs: &[u32]| evaluate(&prepared, &network, graphs, settings.training.batch);
+        let epoch = Epoch {
+            epoch: number,
+            rate,
+            train,
+            validation: evaluate(&prepared.split.validation)?,
+            test: evaluate(&prepared.split.test)?,
+        };
+        let score = epoch.score();
+        if state.best.as_ref().is_none_or(|best| score > best.score) {
+            run.keep_best(&network)?;
+            state.best = Some(Best { epoch: number, score });
+        }
+        state = State { epoch: number, steps: adam.steps, best: state.best };
+        let seconds = start.elapsed().as_secs_f64();
+        // First the metrics, then the checkpoint: what is beyond a checkpoint is cut off on resume.
+        run.record(&epoch, seconds)?;
+        run.checkpoint(&network, &adam, &state)?;
+        let best = state.best.clone().unwrap_or(Best { epoch: number, score });
+        let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
+        metrics.push(epoch);
+        if !go_on && state.epoch < settings.training.epochs {
+            return Ok(Outcome::Stopped { epochs: state.epoch });
+        }
+    }
+    let summary = summarise(run, &prepared, &metrics, &state)?;
+    run.finish(&summary)?;
+    Ok(Outcome::Finished(Box::new(summary)))
+}
+
+/// Trains one epoch; `None` if it was asked to stop.
+fn one_epoch(
+    run: &Run,
+    prepared: &Prepared,
+    network: &mut Ppgn,
+    adam: &mut Adam,
+    epoch: usize,
+    watcher: &mut Watcher<'_>,
+) -> Result<Option<Part>> {
+    let t = &run.settings().training;
+    let rate = t.rate_of(epoch);
+    let order = batches(&prepared.dataset, &prepared.split.train, t.batch, t.batching, t.seed, epoch);
+    let mut sums = Sums::new(prepared);
+    let mut graphs = 0;
+    for (number, chosen) in order.iter().enumerate() {
+        let batch = prepared.batch(chosen, network.device())?;
+        let step = network.backward(&batch, |scores| prepared.loss(scores, chosen))?;
+        if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
+            return Err(Error::unfit(format!(
+                "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
+                 checkpoint (epoch {}) is kept. A smaller --rate may help",
+                number + 1,
+                epoch - 1
+            )));
+        }
+        network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
+        sums.add(prepared, chosen, step.loss, &step.scores.to_f64());
+        graphs += chosen.len();
+        if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(sums.finish(prepared)))
+}
+
+/// The figures of a part of the data, without training on it.
+fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
+    if graphs.is_empty() {
+        return Ok(None);
+    }
+    let mut sums = Sums::new(prepared);
+    for chosen in graphs.chunks(batch.max(1)) {
+        let scores = network.forward(&prepared.batch(chosen, network.device())?)?;
+        let loss: f64 = Values::of(prepared.loss(scores.clone(), chosen)?)?.to_f64().iter().sum();
+        sums.add(prepared, chosen, loss, &Values::of(scores)?.to_f64());
+    }
+    Ok(Some(sums.finish(prepared)))
+}
+
+fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -> Result<Summary> {
+    let settings = run.settings();
+    let best_epoch = state.best.as_ref().map_or(state.epoch, |best| best.epoch);
+    let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
+        return Err(Error::unfit(format!("{} has no metrics", run.path().display())));
+    };
+    let targets = match &prepared.goal {
+        Goal::Classes(_) => Vec::new(),
+        Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
+    };
+    Ok(Summary {
+        dataset: settings.dataset.clone(),
+        preset: settings.preset.clone(),
+        epochs: state.epoch,
+        seed: settings.training.seed,
+        best_epoch,
+        best: best.clone(),
+        train_loss: last.train.loss,
+        targets,
+        scaling: prepared.scaling.clone(),
+    })
+}

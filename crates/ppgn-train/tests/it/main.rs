@@ -1,0 +1,1 @@
+//! The integration tests of ppgn-train, one module a theme.

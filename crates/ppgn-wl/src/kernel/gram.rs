@@ -1,0 +1,164 @@
+//! The Gram matrix of the subtree kernel: all inner products, as exact integers.
+
+use super::SubtreeKernel;
+use crate::{Error, Options, Test};
+use rayon::prelude::*;
+
+/// The kernel of every pair of graphs: symmetric, exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gram {
+    graphs: usize,
+    values: Vec<u64>,
+}
+
+impl Gram {
+    /// The number of graphs, and so of rows and columns.
+    pub fn graphs(&self) -> usize {
+        self.graphs
+    }
+
+    /// The kernel of graphs i and j.
+    pub fn get(&self, i: usize, j: usize) -> u64 {
+        self.row(i)[j]
+    }
+
+    /// Row i.
+    pub fn row(&self, i: usize) -> &[u64] {
+        &self.values[i * self.graphs..(i + 1) * self.graphs]
+    }
+
+    /// All rows, one after another.
+    pub fn values(&self) -> &[u64] {
+        &self.values
+    }
+}
+
+impl SubtreeKernel {
+    /// The Gram matrix K = F F^T of the features F.
+    ///
+    /// # Complexity
+    ///
+    /// O(N^2 + sum over the runs of (graphs that have the colour)^2) for N graphs, on all cores of the rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`] if the matrix would not fit [`Options::max_memory`]; [`Error::KernelTooLarge`] if its values
+    /// would not fit 63 bits.
+    pub fn gram(&self, options: &Options) -> Result<Gram, Error> {
+        let n = self.graphs();
+        self.check(n, options)?;
+        let columns = Columns::of(self);
+        let mut values = vec![0u64; n * n];
+        values.par_chunks_mut(n).enumerate().try_for_each(|(i, row)| {
+            options.interrupt.check()?;
+            let entries = self.offsets[i]..self.offsets[i + 1];
+            for (&(run, count), &place) in self.entries[entries.clone()].iter().zip(&columns.places[entries])
+            {
+                let factor = self.weight(run) * u64::from(count);
+                // From this graph's own place on: the upper triangle. Nothing overflows, `check` has seen to it.
+                for &(graph, other) in &columns.entries[place..columns.ends[run as usize]] {
+                    let cell = &mut row[graph as usize];
+                    *cell = cell.wrapping_add(factor.wrapping_mul(u64::from(other)));
+                }
+            }
+            Ok(())
+        })?;
+        mirror(&mut values, n, 0);
+        Ok(Gram { graphs: n, values })
+    }
+
+    fn check(&self, n: usize, options: &Options) -> Result<(), Error> {
+        // A graph's nodes are its counts after round 0, whose runs come first.
+        let first = self.colours[0];
+        let nodes = |g| self.row(g).iter().take_while(|e| e.0 < first).map(|e| u64::from(e.1)).sum::<u64>();
+        let most = (0..n).map(nodes).max().unwrap_or(0);
+        let rounds = self.iterations as u64 + 1;
+        let largest = u128::from(most) * u128::from(most) * u128::from(rounds);
+        if largest > i64::MAX as u128 {
+            return Err(Error::KernelTooLarge { nodes: most, rounds });
+        }
+        let cells = (n as u64).saturating_mul(n as u64);
+        let need = cells.saturating_mul(8).saturating_add(16 * self.entries.len() as u64);
+        let limit = options.max_memory.unwrap_or(isize::MAX as u64);
+        match need > limit {
+            true => Err(Error::Memory { test: Test::COLOUR_REFINEMENT, need, limit }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The entries by run: which graphs have it, in ascending order, and how often.
+struct Columns {
+    entries: Vec<(u32, u32)>,
+    /// Where each run's entries end.
+    ends: Vec<usize>,
+    /// Where each entry of the rows stands here.
+    places: Vec<usize>,
+}
+
+impl Columns {
+    fn of(kernel: &SubtreeKernel) -> Self {
+        let mut next = vec![0usize; kernel.runs.len() + 1];
+        for &(run, _) in &kernel.entries {
+            next[run as usize + 1] += 1;
+        }
+        for run in 0..kernel.runs.len() {
+            next[run + 1] += next[run];
+        }
+        let mut entries = vec![(0, 0); kernel.entries.len()];
+        let mut places = Vec::with_capacity(entries.len());
+        for graph in 0..kernel.graphs() {
+            for &(run, count) in kernel.row(graph) {
+                let place = &mut next[run as usize];
+                entries[*place] = (graph as u32, count);
+                places.push(*place);
+                *place += 1;
+            }
+        }
+        Columns { entries, ends: next, places }
+    }
+}
+
+/// Copies the upper triangle of a block on the diagonal into the lower one. The block's rows are `rows`, n values
+/// each, and its first column is `from`.
+fn mirror(rows: &mut [u64], n: usize, from: usize) {
+    let size = rows.len().checked_div(n).unwrap_or(0);
+    if size <= 64 {
+        for i in 0..size {
+            for j in 0..i {
+                rows[i * n + from + j] = rows[j * n + from + i];
+            }
+        }
+        return;
+    }
+    let half = size / 2;
+    let (top, bottom) = rows.split_at_mut(half * n);
+    // The block below the diagonal: few rows at a time, so that the columns read stay in cache.
+    bottom.par_chunks_mut(16 * n).enumerate().for_each(|(chunk, rows)| {
+        for j in 0..half {
+            for (i, row) in rows.chunks_mut(n).enumerate() {
+                row[from + j] = top[j * n + from + half + 16 * chunk + i];
+            }
+        }
+    });
+    rayon::join(|| mirror(top, n, from), || mirror(bottom, n, from + half));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_are_symmetric() {
+        for n in [1, 2, 64, 65, 200] {
+            let mut values: Vec<u64> =
+                (0..n * n).map(|x| if x % n >= x / n { x as u64 } else { 0 }).collect();
+            mirror(&mut values, n, 0);
+            for i in 0..n {
+                for j in 0..n {
+                    assert_eq!(values[i * n + j], (i.min(j) * n + i.max(j)) as u64);
+                }
+            }
+        }
+    }
+}

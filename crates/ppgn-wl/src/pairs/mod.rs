@@ -1,0 +1,262 @@
+//! [`PairLevels`]: the colours of pairs of nodes that networks run on, level by level.
+//!
+//! A network of the paper gives equal rows to pairs that 2-FWL, begun with the network's own input rows, has not told
+//! apart after as many rounds as it has blocks. So one row a colour is enough. Level 0 is equality of input rows, bit
+//! for bit; level l is the partition after l rounds. Unlike the isomorphism types of `2-fwl`, level 0 knows neither
+//! which pairs are (i, i) nor what (k, i) looks like, unless the rows say so.
+
+mod rows;
+
+use crate::tuples::colouring::{Colouring, Context};
+use crate::tuples::hash::Hashing;
+use crate::tuples::product::Pairs;
+use crate::tuples::size;
+use crate::{Error, Options, Test};
+pub use rows::Bits;
+use rows::Inputs;
+use std::borrow::Cow;
+
+/// The colours of all pairs of a set of graphs after 0, ..., L rounds of 2-FWL on given rows.
+///
+/// The colours of level l are the numbers 0 to [`count(l)`](Self::count) - 1. They are numbered in the order of their
+/// birth: a colour that is split keeps its number for its largest part, so the colours of a level are among those of
+/// the next, and one array holds all levels. Pair (i, k) of a graph with n nodes stands at i * n + k.
+///
+/// ```
+/// use ppgn_wl::{Options, PairLevels};
+/// // A path of three nodes: 1 on the diagonal, 0.5 where there is an edge.
+/// let rows = [1.0f32, 0.5, 0.0, 0.5, 1.0, 0.5, 0.0, 0.5, 1.0];
+/// let levels = PairLevels::new(&[3], 1, 2, &Options::default(), |_graph| rows.to_vec())?;
+/// assert_eq!((levels.count(0), levels.count(1), levels.count(2)), (3, 5, 5));
+/// // The colours on the diagonal: the ends are alike, and the middle is not.
+/// assert_eq!(levels.diagonal(1, 0).iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2, 1]);
+/// # Ok::<(), ppgn_wl::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairLevels {
+    depth: usize,
+    nodes: Vec<u32>,
+    /// Where each graph's pairs begin among `colours`, and their number.
+    offsets: Vec<usize>,
+    /// The colour of every pair at the last level.
+    colours: Vec<u32>,
+    /// How many colours there are at each level that differs from the one below.
+    counts: Vec<u32>,
+    /// The colour that each was split from; those of level 0 have themselves.
+    parents: Vec<u32>,
+    /// The first pair of every colour: its graph and place.
+    first: Vec<(u32, u32)>,
+    /// For every level of `counts` but the last: what each colour of the last level was there.
+    ancestors: Vec<Vec<u32>>,
+}
+
+impl PairLevels {
+    /// The levels 0 to `depth` of graphs with so many nodes. `rows(g)` gives the rows of graph g: for every pair, in
+    /// the order of places, `channels` values. It is called twice for most graphs, from several threads, and only a
+    /// few graphs' rows exist at any time. Of the options, only the limit of memory and the interrupt count.
+    ///
+    /// # Complexity
+    /// n^3 steps a graph and level, O(n^2) memory.
+    pub fn new<T: Bits>(
+        nodes: &[usize],
+        channels: usize,
+        depth: usize,
+        options: &Options,
+        rows: impl Fn(usize) -> Vec<T> + Sync,
+    ) -> Result<Self, Error> {
+        let context = Context { interrupt: &options.interrupt, hashing: Hashing::FULL };
+        Self::with(nodes, channels, depth, options, rows, context)
+    }
+
+    fn with<T: Bits>(
+        nodes: &[usize],
+        channels: usize,
+        depth: usize,
+        options: &Options,
+        rows: impl Fn(usize) -> Vec<T> + Sync,
+        context: Context,
+    ) -> Result<Self, Error> {
+        size::check_nodes(nodes, Test::fwl(2)?, options)?;
+        let colours = Inputs { nodes, channels, rows, context, limit: options.max_memory }.colours()?;
+        let mut colouring = Colouring::new(2, nodes.to_vec(), colours);
+        for _ in 0..depth {
+            let outcome = colouring.round(&Pairs { colouring: &colouring }, context)?;
+            if !colouring.apply(outcome) {
+                break;
+            }
+        }
+        Ok(Self::from(colouring, depth))
+    }
+
+    fn from(colouring: Colouring, depth: usize) -> Self {
+        let Colouring { nodes, colours, counts, parents, .. } = colouring;
+        let mut offsets = vec![0];
+        let mut flat = Vec::with_capacity(colours.iter().map(Vec::len).sum());
+        let mut first = vec![(u32::MAX, u32::MAX); parents.len()];
+        for (graph, colours) in colours.into_iter().enumerate() {
+            for (pair, &c) in colours.iter().enumerate() {
+                let slot = &mut first[c as usize];
+                *slot = (*slot).min((graph as u32, pair as u32));
+            }
+            flat.extend(colours);
+            offsets.push(flat.len());
+        }
+        let up_to = |&count: &u32| {
+            let mut ancestors: Vec<u32> = Vec::with_capacity(parents.len());
+            for (c, &parent) in parents.iter().enumerate() {
+                ancestors.push(if (c as u32) < count { c as u32 } else { ancestors[parent as usize] });
+            }
+            ancestors
+        };
+        let ancestors = counts[..counts.len() - 1].iter().map(up_to).collect();
+        let nodes = nodes.into_iter().map(|n| n as u32).collect();
+        PairLevels { depth, nodes, offsets, colours: flat, counts, parents, first, ancestors }
+    }
+
+    /// The last level, L.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The number of graphs.
+    pub fn graphs(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The nodes of a graph.
+    pub fn nodes(&self, graph: usize) -> usize {
+        self.nodes[graph] as usize
+    }
+
+    /// The number of colours at a level, over all graphs.
+    pub fn count(&self, level: usize) -> usize {
+        self.counts[self.stage(level)] as usize
+    }
+
+    /// Levels beyond the one that split nothing are that level.
+    fn stage(&self, level: usize) -> usize {
+        level.min(self.counts.len() - 1)
+    }
+
+    /// The colour of every pair of a graph at a level. O(n^2), or nothing for the last one.
+    pub fn colours(&self, level: usize, graph: usize) -> Cow<'_, [u32]> {
+        let last = &self.colours[self.offsets[graph]..self.offsets[graph + 1]];
+        match self.ancestors.get(level) {
+            None => Cow::Borrowed(last),
+            Some(ancestors) => Cow::Owned(last.iter().map(|&c| ancestors[c as usize]).collect()),
+        }
+    }
+
+    /// The colour at the level below that a colour of a level was split from, itself if it was not; at level 0 there
+    /// is nothing below.
+    pub fn parent(&self, level: usize, colour: u32) -> Option<u32> {
+        let below = level.checked_sub(1)?;
+        Some(if (colour as usize) < self.count(below) { colour } else { self.parents[colour as usize] })
+    }
+
+    /// A pair that has this colour, at every level that has the colour: (graph, i, k). It is the first that has it at
+    /// the last level.
+    pub fn example(&self, colour: u32) -> (usize, usize, usize) {
+        let (graph, pair) = self.first[colour as usize];
+        let n = self.nodes(graph as usize);
+        (graph as usize, pair as usize / n, pair as usize % n)
+    }
+
+    /// What defines a colour of level l >= 1 besides its parent: how often each (c1, c2) occurs among (colour of (i,
+    /// j), colour of (j, k)) at level l - 1, for j = 1, ..., n and any (i, k) that has the colour. In ascending order;
+    /// nothing at level 0. O(n log n).
+    pub fn multiset(&self, level: usize, colour: u32) -> Vec<((u32, u32), u32)> {
+        let Some(below) = level.checked_sub(1) else { return Vec::new() };
+        let (graph, i, k) = self.example(colour);
+        let n = self.nodes(graph);
+        let last = &self.colours[self.offsets[graph]..self.offsets[graph + 1]];
+        let at = |pair: usize| match self.ancestors.get(below) {
+            None => last[pair],
+            Some(ancestors) => ancestors[last[pair] as usize],
+        };
+        counted((0..n).map(|j| (at(i * n + j), at(j * n + k))).collect())
+    }
+
+    /// The colours of the pairs (i, i) of a graph at a level, ascending, and how many pairs have each.
+    pub fn diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
+        let step = self.nodes(graph) + 1;
+        counted(self.colours(level, graph).iter().step_by(step).copied().collect())
+    }
+
+    /// The same for the pairs of different nodes. A colour may be on both lists.
+    pub fn off_diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
+        let step = self.nodes(graph) + 1;
+        let colours = self.colours(level, graph);
+        let off = colours.iter().enumerate().filter(|&(pair, _)| pair % step != 0);
+        counted(off.map(|(_, &c)| c).collect())
+    }
+}
+
+/// The different items, ascending, with their numbers.
+fn counted<T: Ord + Copy>(mut items: Vec<T>) -> Vec<(T, u32)> {
+    items.sort_unstable();
+    items.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::random::Stream;
+
+    #[test]
+    fn hashes_decide_nothing() {
+        let nodes = [4usize, 5, 4, 6, 1];
+        let rows = |graph: usize| {
+            // The first and the third graph have the same rows.
+            let mut random = Stream::new(graph as u64 % 2 * graph as u64, "rows", &[]);
+            let n = nodes[graph];
+            (0..n * n * 2).map(|_| [0.0f64, -0.0, 0.1][random.below(3)]).collect::<Vec<_>>()
+        };
+        let options = Options::default();
+        let with = |bits: u32| {
+            let context = Context { interrupt: &options.interrupt, hashing: Hashing::bits(bits) };
+            PairLevels::with(&nodes, 2, 2, &options, rows, context).unwrap()
+        };
+        let full = with(64);
+        assert!(full.count(0) <= 9 && full.count(1) > 9);
+        for bits in [1, 2, 4] {
+            let weak = with(bits);
+            for level in 0..=2 {
+                assert_eq!(weak.count(level), full.count(level));
+                let both: std::collections::BTreeSet<(u32, u32)> = (0..nodes.len())
+                    .flat_map(|g| {
+                        let (a, b) =
+                            (weak.colours(level, g).into_owned(), full.colours(level, g).into_owned());
+                        a.into_iter().zip(b)
+                    })
+                    .collect();
+                assert_eq!(both.len(), full.count(level));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_must_be_as_many_as_pairs() {
+        let of = |values: usize| {
+            PairLevels::new(&[2], 3, 1, &Options::default(), |_| vec![0f32; values]).map(|_| ())
+        };
+        assert_eq!(of(11), Err(Error::Rows { graph: 0, found: 11, expected: 12 }));
+        assert_eq!(of(12), Ok(()));
+        let huge = PairLevels::new(&[2], usize::MAX, 1, &Options::default(), |_| vec![0f32; 4]).map(|_| ());
+        assert_eq!(huge, Err(Error::Rows { graph: 0, found: 4, expected: usize::MAX }));
+    }
+
+    #[test]
+    fn memory_is_limited() {
+        let of = |limit| {
+            let options = Options { max_memory: Some(limit), ..Options::default() };
+            PairLevels::new(&[10, 10], 1000, 1, &options, |_| vec![0f64; 100_000]).map(|_| ())
+        };
+        // 200 pairs; then one row of each graph that is like the other's.
+        assert!(matches!(of(10_000), Err(Error::Memory { need: 16_000, .. })));
+        assert!(matches!(of(16_000), Ok(())));
+        let options = Options { max_memory: Some(15_000), ..Options::default() };
+        let wide = PairLevels::new(&[2, 2], 2000, 1, &options, |_| vec![0f64; 8000]).map(|_| ());
+        assert!(matches!(wide, Err(Error::Memory { need: 32_000, .. })));
+    }
+}

@@ -1,0 +1,217 @@
+//! Level 0 of the pair levels: classes of input rows that are equal bit for bit.
+//!
+//! Rows are as many as pairs and each may be wide, so they are never all kept: a graph's rows are made, sorted into
+//! classes and dropped, and only those whose hash occurs in several graphs are made again to be compared.
+
+use crate::tuples::classify::{Entry, Keys, Place, Work, classify, sorted};
+use crate::tuples::colouring::{Context, Found, merge};
+use crate::tuples::hash::{mix, odd};
+use crate::{Error, Test};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// A value of an input row: rows are equal where the bits of all their values are.
+pub trait Bits: Copy + Send + Sync {
+    /// The bits. 0.0 and -0.0 have different ones.
+    fn bits(self) -> u64;
+}
+
+impl Bits for f32 {
+    fn bits(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+}
+
+impl Bits for f64 {
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+impl Bits for u32 {
+    fn bits(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+/// The given rows of a set of graphs, made when they are needed.
+pub(super) struct Inputs<'a, F> {
+    pub(super) nodes: &'a [usize],
+    pub(super) channels: usize,
+    /// The rows of a graph.
+    pub(super) rows: F,
+    pub(super) context: Context<'a>,
+    /// The memory that may be taken, in bytes.
+    pub(super) limit: Option<u64>,
+}
+
+impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
+    /// Level 0: for every graph, the class of equal rows of every pair, numbered by (hash, content).
+    pub(super) fn colours(&self) -> Result<Vec<Vec<u32>>, Error> {
+        let interrupt = self.context.interrupt;
+        let mut graphs: Vec<Found> = (0..self.nodes.len())
+            .into_par_iter()
+            .map(|graph| self.classes(graph))
+            .collect::<Result<_, Error>>()?;
+        let work = Work { interrupt, parallel: true };
+        let mut merged = merge(&graphs, work)?;
+        let store = self.shared(&graphs, &merged)?;
+        let starts = classify(&store, &mut merged, work)?;
+        let mut numbers: Vec<Vec<u32>> = graphs.iter().map(|g| vec![0; g.len()]).collect();
+        for (class, bounds) in starts.windows(2).enumerate() {
+            for Entry { place, .. } in &merged[bounds[0] as usize..bounds[1] as usize] {
+                numbers[place.graph as usize][place.item as usize] = class as u32;
+            }
+        }
+        graphs.par_iter_mut().zip(numbers).for_each(|(found, numbers)| {
+            found.class.iter_mut().for_each(|c| *c = numbers[*c as usize]);
+        });
+        Ok(graphs.into_iter().map(|g| g.class).collect())
+    }
+
+    fn rows_of(&self, graph: usize) -> Result<Rows<T>, Error> {
+        let values = (self.rows)(graph);
+        let expected = (self.nodes[graph] * self.nodes[graph]).saturating_mul(self.channels);
+        match values.len() == expected {
+            true => Ok(Rows { values, channels: self.channels }),
+            false => Err(Error::Rows { graph, found: values.len(), expected }),
+        }
+    }
+
+    /// The classes of equal rows of one graph.
+    fn classes(&self, graph: usize) -> Result<Found, Error> {
+        let work = Work { interrupt: self.context.interrupt, parallel: false };
+        work.interrupt.check()?;
+        let rows = self.rows_of(graph)?;
+        let pairs = self.nodes[graph] * self.nodes[graph];
+        let mut hashes = vec![0; pairs];
+        work.each(hashes.chunks_mut(STRETCH).enumerate(), |(stretch, out)| {
+            out.iter_mut().zip(stretch * STRETCH..).for_each(|(hash, pair)| *hash = rows.hash(pair));
+            Ok(())
+        })?;
+        let entry = |pair: usize| Entry {
+            hash: self.context.hashing.finish(hashes[pair], 0, 0),
+            place: Place { graph: graph as u32, item: pair as u32 },
+        };
+        let mut entries = sorted(|| (0..pairs).map(entry), pairs, work)?;
+        let starts = classify(&rows, &mut entries, work)?;
+        Ok(Found::new(&entries, &starts, pairs))
+    }
+
+    /// The rows that must be compared across graphs: one for each class whose hash occurs in several. Their graphs'
+    /// rows are made a second time for this, so that rows that occur once are never kept.
+    fn shared(&self, graphs: &[Found], merged: &[Entry]) -> Result<Shared<T>, Error> {
+        let mut slots: Vec<Vec<u32>> = graphs.iter().map(|g| vec![ALONE; g.len()]).collect();
+        let mut count = 0u64;
+        for run in merged.chunk_by(|a, b| a.hash == b.hash).filter(|run| run.len() > 1) {
+            run.iter().for_each(|e| slots[e.place.graph as usize][e.place.item as usize] = SHARED);
+            count += run.len() as u64;
+        }
+        let need = count.saturating_mul((self.channels * size_of::<T>()) as u64);
+        if let Some(limit) = self.limit.filter(|&limit| need > limit) {
+            return Err(Error::Memory { test: Test::fwl(2)?, need, limit });
+        }
+        let copy = |(graph, slots): (usize, &mut Vec<u32>)| {
+            self.context.interrupt.check()?;
+            let mut kept = Rows { values: Vec::new(), channels: self.channels };
+            if slots.contains(&SHARED) {
+                let rows = self.rows_of(graph)?;
+                let shared = slots.iter_mut().zip(0..).filter(|(slot, _)| **slot == SHARED);
+                for (next, (slot, class)) in shared.enumerate() {
+                    kept.values.extend_from_slice(rows.row(graphs[graph].first(class) as usize));
+                    *slot = next as u32;
+                }
+            }
+            Ok(kept)
+        };
+        let rows = slots.par_iter_mut().enumerate().map(copy).collect::<Result<_, Error>>()?;
+        Ok(Shared { slots, rows })
+    }
+}
+
+/// So many rows are hashed at a stretch.
+const STRETCH: usize = 1 << 14;
+
+/// Where the row of a class is kept, before it is known; and that it isn't.
+const SHARED: u32 = u32::MAX - 1;
+const ALONE: u32 = u32::MAX;
+
+/// Rows one after another.
+struct Rows<T> {
+    values: Vec<T>,
+    channels: usize,
+}
+
+impl<T: Bits> Rows<T> {
+    fn row(&self, at: usize) -> &[T] {
+        &self.values[at * self.channels..(at + 1) * self.channels]
+    }
+
+    fn hash(&self, at: usize) -> u64 {
+        let terms = self.row(at).iter().enumerate().map(|(c, x)| mix(x.bits()).wrapping_mul(odd(c)));
+        terms.fold(0, u64::wrapping_add)
+    }
+}
+
+fn equal<T: Bits>(a: &[T], b: &[T]) -> bool {
+    a.iter().zip(b).all(|(x, y)| x.bits() == y.bits())
+}
+
+fn order<T: Bits>(a: &[T], b: &[T]) -> Ordering {
+    a.iter().map(|x| x.bits()).cmp(b.iter().map(|x| x.bits()))
+}
+
+/// The rows of one graph.
+impl<T: Bits> Keys for Rows<T> {
+    type Probe = usize;
+
+    fn probe(&self) -> usize {
+        0
+    }
+
+    fn load(&self, probe: &mut usize, place: Place) {
+        *probe = place.item as usize;
+    }
+
+    fn equals(&self, probe: &mut usize, place: Place) -> bool {
+        equal(self.row(*probe), self.row(place.item as usize))
+    }
+
+    fn compare(&self, a: Place, b: Place) -> Ordering {
+        order(self.row(a.item as usize), self.row(b.item as usize))
+    }
+}
+
+/// Rows of several graphs, found by graph and class.
+struct Shared<T> {
+    /// For every graph, the place of each class among its rows.
+    slots: Vec<Vec<u32>>,
+    rows: Vec<Rows<T>>,
+}
+
+impl<T: Bits> Shared<T> {
+    fn row(&self, class: Place) -> &[T] {
+        let slot = self.slots[class.graph as usize][class.item as usize];
+        self.rows[class.graph as usize].row(slot as usize)
+    }
+}
+
+impl<T: Bits> Keys for Shared<T> {
+    type Probe = Place;
+
+    fn probe(&self) -> Place {
+        Place { graph: 0, item: 0 }
+    }
+
+    fn load(&self, probe: &mut Place, class: Place) {
+        *probe = class;
+    }
+
+    fn equals(&self, probe: &mut Place, class: Place) -> bool {
+        equal(self.row(*probe), self.row(class))
+    }
+
+    fn compare(&self, a: Place, b: Place) -> Ordering {
+        order(self.row(a), self.row(b))
+    }
+}

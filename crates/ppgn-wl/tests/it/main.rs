@@ -1,0 +1,12 @@
+//! The integration tests of `ppgn-wl`, one module a topic.
+
+mod certificate;
+mod colour_refinement;
+mod data;
+mod digest;
+mod graphs;
+mod hierarchy;
+mod kernel;
+mod naive;
+mod pairs;
+mod tuples;

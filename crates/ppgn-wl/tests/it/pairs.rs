@@ -1,0 +1,194 @@
+//! Pair levels against the definition: equal rows first, then 2-FWL on what they give.
+
+use crate::{graphs, naive};
+use ppgn_graph::Graph;
+use ppgn_graph::random::Stream;
+use ppgn_wl::{Bits, Options, PairLevels, Test, refine};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn levels<T: Bits>(nodes: &[usize], channels: usize, depth: usize, rows: &[Vec<T>]) -> PairLevels {
+    PairLevels::new(nodes, channels, depth, &Options::default(), |g| rows[g].clone()).unwrap()
+}
+
+/// The number of each key among all that occur.
+fn number<K: Ord>(keys: Vec<Vec<K>>) -> Vec<Vec<usize>> {
+    let all: BTreeSet<&K> = keys.iter().flatten().collect();
+    let numbers: BTreeMap<&K, usize> = all.into_iter().zip(0..).collect();
+    keys.iter().map(|graph| graph.iter().map(|key| numbers[key]).collect()).collect()
+}
+
+/// The levels straight from their definition.
+fn defined<T: Bits>(nodes: &[usize], channels: usize, depth: usize, rows: &[Vec<T>]) -> Vec<Vec<Vec<usize>>> {
+    let row = |values: &[T]| values.iter().map(|x| x.bits()).collect::<Vec<u64>>();
+    let mut levels = vec![number(rows.iter().map(|r| r.chunks(channels).map(row).collect()).collect())];
+    for _ in 0..depth {
+        let last = &levels[levels.len() - 1];
+        let key = |g: usize, pair: usize| {
+            let (n, c) = (nodes[g], &last[g]);
+            let (i, k) = (pair / n, pair % n);
+            let mut members: Vec<(usize, usize)> = (0..n).map(|j| (c[i * n + j], c[j * n + k])).collect();
+            members.sort_unstable();
+            (c[pair], members)
+        };
+        let keys = (0..nodes.len()).map(|g| (0..nodes[g] * nodes[g]).map(|pair| key(g, pair)).collect());
+        levels.push(number(keys.collect()));
+    }
+    levels
+}
+
+/// Whether two colourings of all pairs are the same partition.
+fn same(found: &[Vec<u32>], expected: &[Vec<usize>]) -> bool {
+    let both: BTreeSet<(&u32, &usize)> =
+        found.iter().zip(expected).flat_map(|(a, b)| a.iter().zip(b)).collect();
+    let count = |of: BTreeSet<usize>| of.len();
+    both.len() == count(found.iter().flatten().map(|&c| c as usize).collect())
+        && both.len() == count(expected.iter().flatten().copied().collect())
+        && found.iter().zip(expected).all(|(a, b)| a.len() == b.len())
+}
+
+/// Everything that the levels say must follow from the colours of pairs.
+fn check<T: Bits>(
+    nodes: &[usize],
+    channels: usize,
+    depth: usize,
+    rows: &[Vec<T>],
+) -> Result<(), TestCaseError> {
+    let found = levels(nodes, channels, depth, rows);
+    prop_assert_eq!((found.depth(), found.graphs()), (depth, nodes.len()));
+    let colours: Vec<Vec<Vec<u32>>> = (0..=depth + 1)
+        .map(|l| (0..nodes.len()).map(|g| found.colours(l, g).into_owned()).collect())
+        .collect();
+    for (l, expected) in defined(nodes, channels, depth, rows).iter().enumerate() {
+        prop_assert!(same(&colours[l], expected), "level {l}");
+        let present: BTreeSet<u32> = colours[l].iter().flatten().copied().collect();
+        prop_assert!(present.iter().copied().eq(0..found.count(l) as u32), "numbers have gaps");
+        for c in present {
+            let (g, i, k) = found.example(c);
+            let n = nodes[g];
+            prop_assert_eq!(colours[l][g][i * n + k], c);
+            if l == 0 {
+                prop_assert_eq!((found.parent(0, c), found.multiset(0, c)), (None, vec![]));
+                continue;
+            }
+            let below = &colours[l - 1][g];
+            prop_assert_eq!(found.parent(l, c), Some(below[i * n + k]));
+            let mut multiset = BTreeMap::new();
+            (0..n).for_each(|j| *multiset.entry((below[i * n + j], below[j * n + k])).or_insert(0) += 1);
+            prop_assert_eq!(found.multiset(l, c), multiset.into_iter().collect::<Vec<_>>());
+        }
+        for (g, &n) in nodes.iter().enumerate() {
+            let counts = |on: bool| {
+                let mut counts = BTreeMap::new();
+                for (pair, &c) in colours[l][g].iter().enumerate().filter(|(p, _)| (p / n == p % n) == on) {
+                    let _ = pair;
+                    *counts.entry(c).or_insert(0u32) += 1;
+                }
+                counts.into_iter().collect::<Vec<_>>()
+            };
+            prop_assert_eq!(found.diagonal(l, g), counts(true));
+            prop_assert_eq!(found.off_diagonal(l, g), counts(false));
+        }
+    }
+    Ok(())
+}
+
+/// One to four graphs by their numbers of nodes, with rows of so many channels.
+fn inputs() -> impl Strategy<Value = (Vec<usize>, usize, u64, usize)> {
+    (prop::collection::vec(1..7usize, 1..5), 1..4usize, any::<u64>(), 1..5usize)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn levels_are_as_defined((nodes, channels, seed, values) in inputs()) {
+        let mut random = Stream::new(seed, "rows", &[]);
+        let some = [0.0f64, -0.0, 1.0 / 3.0, f64::NAN, 1e-310];
+        let mut of = |n: usize| (0..n * n * channels).map(|_| some[random.below(values)]).collect();
+        let rows: Vec<Vec<f64>> = nodes.iter().map(|&n| of(n)).collect();
+        check(&nodes, channels, 3, &rows)?;
+        let narrow: Vec<Vec<f32>> = rows.iter().map(|r| r.iter().map(|&x| x as f32).collect()).collect();
+        check(&nodes, channels, 3, &narrow)?;
+    }
+
+    /// Rows that tell the isomorphism type make the levels the rounds of 2-FWL.
+    #[test]
+    fn levels_are_rounds_where_rows_are_types(some in graphs::some(7)) {
+        let test = Test::fwl(2).unwrap();
+        let rounds = refine(&some, test, &Options::default()).unwrap();
+        let arc = |g: &Graph, u: usize, v: usize| match g.arc(u, v) {
+            None => -1.0,
+            Some(a) => g.edge_labels(a).first().map_or(0.0, |&l| l as f32),
+        };
+        let label = |g: &Graph, u: usize| g.node_labels(u).first().map_or(0.0, |&l| l as f32);
+        let row = |g: &Graph, t: &Vec<usize>| {
+            let (u, v) = (t[0], t[1]);
+            let same = f32::from(u8::from(u == v));
+            [same, label(g, u), label(g, v), arc(g, u, u), arc(g, v, v), arc(g, u, v), arc(g, v, u)]
+        };
+        let rows: Vec<Vec<f32>> =
+            some.iter().map(|g| naive::tuples(g, 2).iter().flat_map(|t| row(g, t)).collect()).collect();
+        let nodes: Vec<usize> = some.iter().map(Graph::nodes).collect();
+        let found = levels(&nodes, 7, 4, &rows);
+        for l in 0..=4 {
+            let a: Vec<Vec<u32>> = (0..some.len()).map(|g| found.colours(l, g).into_owned()).collect();
+            let of_round = |g| rounds.colours_at(g, l).into_iter().map(|c| c as usize).collect();
+            let b: Vec<Vec<usize>> = (0..some.len()).map(of_round).collect();
+            prop_assert!(same(&a, &b), "level {l}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_nodes_and_graphs_is_nothing((nodes, channels, seed, values) in inputs()) {
+        let mut random = Stream::new(seed, "rows", &[]);
+        let mut of = |n: usize| (0..n * n * channels).map(|_| random.below(values) as u32).collect();
+        let rows: Vec<Vec<u32>> = nodes.iter().map(|&n| of(n)).collect();
+        let order = random.permutation(nodes.len());
+        let permutations: Vec<Vec<u32>> = nodes.iter().map(|&n| random.permutation(n)).collect();
+        let image = |g: usize, pair: usize| {
+            let (n, p) = (nodes[g], &permutations[g]);
+            p[pair / n] as usize * n + p[pair % n] as usize
+        };
+        let moved = |&g: &u32| {
+            let (g, mut moved) = (g as usize, rows[g as usize].clone());
+            for (pair, row) in rows[g].chunks(channels).enumerate() {
+                moved[image(g, pair) * channels..][..channels].copy_from_slice(row);
+            }
+            moved
+        };
+        let other_rows: Vec<Vec<u32>> = order.iter().map(moved).collect();
+        let other_nodes: Vec<usize> = order.iter().map(|&g| nodes[g as usize]).collect();
+        let a = levels(&nodes, channels, 3, &rows);
+        let b = levels(&other_nodes, channels, 3, &other_rows);
+        for l in 0..=3 {
+            prop_assert_eq!(a.count(l), b.count(l));
+            for (new, &old) in order.iter().enumerate() {
+                let (was, is) = (a.colours(l, old as usize), b.colours(l, new));
+                for (pair, c) in was.iter().enumerate() {
+                    prop_assert_eq!(*c, is[image(old as usize, pair)]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let mut random = Stream::new(4, "rows", &[]);
+    let nodes: Vec<usize> = (1..40).chain([340]).collect();
+    let rows: Vec<Vec<u32>> =
+        nodes.iter().map(|n| (0..n * n).map(|_| u32::from(random.below(n / 2 + 1) == 0)).collect()).collect();
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| levels(&nodes, 1, 2, &rows))
+    };
+    assert_eq!(with(1), with(2));
+}
+
+#[test]
+fn no_channels_are_one_colour() {
+    let found = levels::<f32>(&[3, 2], 0, 2, &[vec![], vec![]]);
+    // What is left is the number of nodes.
+    assert_eq!((found.count(0), found.count(1), found.count(2)), (1, 2, 2));
+}

@@ -1,0 +1,150 @@
+//! `ppgn wl compare`: can a test tell two graphs apart, at which round, and why?
+
+use super::TestArgs;
+use crate::cli::output;
+use anyhow::Result;
+use ppgn::graph::{Error, Graph};
+use ppgn::wl::certificate::{Meaning, Named};
+use ppgn::wl::{Certificate, Options, Test, certificate, refine};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// What a test said.
+struct Answer {
+    test: Test,
+    round: Option<usize>,
+    certificate: Option<Certificate>,
+}
+
+pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs) -> Result<ExitCode> {
+    let graphs = pair(a, b, args)?;
+    let options = args.options()?;
+    let start = Instant::now();
+    let (answers, stopped) = match test {
+        Some(test) => (vec![ask(&graphs, test, &options)?], None),
+        None => climb(&graphs, &options)?,
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    // Equal under tests with tuples as long as the graphs are large: such tuples list the whole graph.
+    let isomorphic = answers.iter().any(|x| {
+        x.round.is_none() && options.rounds.is_none() && x.test.k() >= graphs[0].nodes() && x.test.k() > 1
+    });
+    let last = answers.last().ok_or_else(|| Error::call(stopped.clone().unwrap_or_default()))?;
+    let names = [a.to_string(), b.map_or_else(|| format!("{a}:1"), str::to_string)];
+    if args.json {
+        output::json(&json!({
+            "a": if b.is_none() { format!("{a}:0") } else { names[0].clone() },
+            "b": names[1],
+            "verdict": if last.round.is_some() { "parted" } else { "equal" },
+            "test": last.test.to_string(),
+            "round": last.round,
+            "isomorphic": isomorphic,
+            "tried": answers.iter().map(|x| json!({"test": x.test.to_string(), "round": x.round})).collect::<Vec<_>>(),
+            "stopped": stopped,
+            "certificate": last.certificate.as_ref().map(to_json),
+            "seconds": seconds,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for answer in &answers {
+        text += &match answer.round {
+            None => format!("{}: equal\n", answer.test),
+            Some(round) => format!("{}: parted at round {round}\n", answer.test),
+        };
+    }
+    if let Some(stopped) = &stopped {
+        text += &format!("not parted so far; {stopped}\n");
+    }
+    if isomorphic {
+        text += "the graphs are isomorphic\n";
+    }
+    if let Some(certificate) = &last.certificate {
+        text += &format!("\n{certificate}\n");
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One graph of each word, or both of a dataset of two.
+fn pair(a: &str, b: Option<&str>, args: &TestArgs) -> Result<[Graph; 2]> {
+    let wrong = |spec: &str, count: usize, wanted: &str| {
+        Error::call(format!("{spec} has {count} graphs, and compare takes {wanted}: {spec}:0 is its first"))
+    };
+    let first = args.load(a)?;
+    let Some(b) = b else {
+        return match first.graphs() {
+            [x, y] => Ok([x.clone(), y.clone()]),
+            graphs => Err(wrong(a, graphs.len(), "two words, or one dataset of exactly two graphs").into()),
+        };
+    };
+    let second = args.load(b)?;
+    match (first.graphs(), second.graphs()) {
+        ([x], [y]) => Ok([x.clone(), y.clone()]),
+        ([_], more) => Err(wrong(b, more.len(), "one graph a word").into()),
+        (more, _) => Err(wrong(a, more.len(), "one graph a word").into()),
+    }
+}
+
+fn ask(graphs: &[Graph; 2], test: Test, options: &Options) -> Result<Answer> {
+    let refinement = refine(graphs, test, options)?;
+    let round = refinement.parting_round(0, 1);
+    let certificate = certificate(graphs, &refinement, 0, 1, options)?;
+    Ok(Answer { test, round, certificate })
+}
+
+/// 1-wl, 2-fwl, 3-fwl ... until the graphs part, tuples list whole graphs, or the next test does not fit.
+///
+/// 2-wl is as strong as 1-wl, and (k+1)-wl as k-fwl at a higher price, so they are left out.
+fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<String>)> {
+    let mut answers = Vec::new();
+    let largest = graphs[0].nodes().max(graphs[1].nodes()).max(2);
+    for k in 1..=largest {
+        let test = Test::fwl(k)?;
+        match ask(graphs, test, options) {
+            Ok(answer) => {
+                let parted = answer.round.is_some();
+                answers.push(answer);
+                if parted {
+                    return Ok((answers, None));
+                }
+            }
+            Err(error) => {
+                let too_large = matches!(
+                    error.downcast_ref(),
+                    Some(ppgn::wl::Error::Memory { .. } | ppgn::wl::Error::TooManyTuples { .. })
+                );
+                if too_large && !answers.is_empty() {
+                    return Ok((answers, Some(error.to_string())));
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok((answers, None))
+}
+
+fn to_json(c: &Certificate) -> Value {
+    let name = |n: &Named| format!("{}@{}", n.colour, n.round);
+    let legend = c.legend.iter().map(|definition| match &definition.meaning {
+        Meaning::Type(words) => json!({"colour": name(&definition.name), "type": words}),
+        Meaning::Refined { parent, neighbours } => json!({
+            "colour": name(&definition.name),
+            "parent": name(parent),
+            "neighbours": neighbours.iter().map(|n| json!({
+                "position": n.position,
+                "relation": n.relation,
+                "colours": n.colours.iter().map(name).collect::<Vec<_>>(),
+                "count": n.count,
+            })).collect::<Vec<_>>(),
+        }),
+    });
+    json!({
+        "round": c.round,
+        "colour": name(&c.colour),
+        "counts": c.counts,
+        "examples": c.examples,
+        "legend": legend.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,28 @@
+//! `ppgn wl digest`: a line a graph, equal exactly for graphs that the test can't part.
+
+use super::TestArgs;
+use crate::cli::output::{self, progress};
+use anyhow::Result;
+use ppgn::wl::Test;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
+    let dataset = args.load(spec)?;
+    let options = args.options()?;
+    let bar = progress(dataset.len(), "graphs", args.json);
+    let mut digests = Vec::with_capacity(dataset.len());
+    for graph in dataset.graphs() {
+        digests.push(ppgn::wl::digest(graph, test, &options)?.to_string());
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if args.json {
+        output::json(&json!({"data": dataset.name(), "test": test.to_string(), "digests": digests}))?;
+    } else {
+        let lines: Vec<String> =
+            digests.iter().enumerate().map(|(g, d)| format!("{}:{g} {d}\n", dataset.name())).collect();
+        output::print(&lines.concat())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

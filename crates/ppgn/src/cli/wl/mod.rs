@@ -1,0 +1,205 @@
+//! `ppgn wl`: the Weisfeiler-Leman tests on files, generators and single graphs.
+
+mod classes;
+mod compare;
+mod digest;
+mod kernel;
+mod layout;
+mod pairs;
+mod refine;
+mod svg;
+
+use super::data::DATA_HELP;
+use super::input::{InputArgs, size};
+use anyhow::Result;
+use clap::Subcommand;
+use ppgn::graph::{Dataset, Error};
+use ppgn::wl::{Features, Interrupt, Options, Test};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+/// `ppgn wl`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DATA_HELP)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every test takes.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct TestArgs {
+    #[command(flatten)]
+    pub(super) input: InputArgs,
+    /// At most so many rounds [default: until nothing changes]
+    #[arg(long, value_name = "R")]
+    rounds: Option<usize>,
+    /// At most so much memory, such as 2GiB [default: 80 % of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Labels of nodes and edges are no colours
+    #[arg(long)]
+    ignore_labels: bool,
+    /// Attributes of nodes and edges are colours too, equal where their bits are
+    #[arg(long)]
+    attributes: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl TestArgs {
+    /// The options of a refinement, stopped by Ctrl-C.
+    pub(super) fn options(&self) -> Result<Options> {
+        if let Some(threads) = self.threads {
+            // Only the first call of a process counts, and this is it.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        }
+        Ok(Options {
+            features: Features { labels: !self.ignore_labels, attributes: self.attributes },
+            rounds: self.rounds,
+            max_memory: self.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
+            interrupt: on_ctrl_c()?,
+        })
+    }
+
+    /// The data of a word, all of it in memory.
+    pub(super) fn load(&self, spec: &str) -> Result<Dataset> {
+        let dataset = self.input.locator()?.load(spec)?;
+        if dataset.is_empty() {
+            return Err(Error::call(format!("{spec} has no graphs")).into());
+        }
+        Ok(dataset)
+    }
+}
+
+/// The test by name.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct TestName {
+    /// The test: 1-wl, or k-wl or k-fwl for any k >= 2, such as 2-fwl
+    #[arg(long, value_name = "TEST", default_value = "1-wl", value_parser = test)]
+    pub(super) test: Test,
+}
+
+fn test(name: &str) -> Result<Test, String> {
+    name.parse().map_err(|e: ppgn::wl::Error| e.to_string())
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Colour graphs: the partition after every round
+    #[command(after_help = DATA_HELP)]
+    Refine {
+        /// The graphs, coloured together: a colour means the same in all of them
+        graphs: String,
+        #[command(flatten)]
+        test: TestName,
+        /// Write every tuple's last colour to FILE: .csv, or .jsonl with a line a graph
+        #[arg(long, value_name = "FILE")]
+        colours: Option<PathBuf>,
+        /// Draw the colouring to FILE, a panel a round: nodes for 1-wl, the matrix of pairs for 2-wl and 2-fwl
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+    /// Can a test tell two graphs apart? Without --test, up the hierarchy until one can
+    #[command(after_help = DATA_HELP)]
+    Compare {
+        /// The first graph (or a dataset of exactly two, without B)
+        a: String,
+        /// The second graph
+        b: Option<String>,
+        /// The test [default: 1-wl, 2-fwl, 3-fwl ... until the graphs part]
+        #[arg(long, value_name = "TEST", value_parser = test)]
+        test: Option<Test>,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+    /// Take graphs 2p and 2p+1 as pairs: how many part, at which round, in what time
+    #[command(after_help = DATA_HELP)]
+    Pairs {
+        /// The graphs
+        graphs: String,
+        #[command(flatten)]
+        test: TestName,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+    /// Group graphs that a test can't part
+    #[command(after_help = DATA_HELP)]
+    Classes {
+        /// The graphs
+        graphs: String,
+        #[command(flatten)]
+        test: TestName,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+    /// Print a line a graph that is equal exactly for graphs that a test can't part
+    #[command(after_help = DATA_HELP)]
+    Digest {
+        /// The graphs
+        graphs: String,
+        #[command(flatten)]
+        test: TestName,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+    /// The features of the WL subtree kernel as a sparse matrix, or its Gram matrix
+    #[command(after_help = DATA_HELP)]
+    Kernel {
+        /// The dataset
+        data: String,
+        /// Where to: an .npz that scipy.sparse.load_npz reads; with --gram an .npy or .npz
+        out: PathBuf,
+        /// Rounds of colour refinement
+        #[arg(long, value_name = "H", default_value_t = 5)]
+        iterations: usize,
+        /// Write the Gram matrix (graphs x graphs) instead of the features
+        #[arg(long)]
+        gram: bool,
+        #[command(flatten)]
+        args: TestArgs,
+    },
+}
+
+/// Runs `ppgn wl`.
+pub(crate) fn run(args: Args) -> Result<ExitCode> {
+    match args.command {
+        Command::Refine { graphs, test, colours, svg, args } => {
+            refine::run(&graphs, test.test, refine::Files { colours, svg }, &args)
+        }
+        Command::Compare { a, b, test, args } => compare::run(&a, b.as_deref(), test, &args),
+        Command::Pairs { graphs, test, args } => pairs::run(&graphs, test.test, &args),
+        Command::Classes { graphs, test, args } => classes::run(&graphs, test.test, &args),
+        Command::Digest { graphs, test, args } => digest::run(&graphs, test.test, &args),
+        Command::Kernel { data, out, iterations, gram, args } => {
+            kernel::run(&data, &out, iterations, gram, &args)
+        }
+    }
+}
+
+/// A request to stop that Ctrl-C makes.
+fn on_ctrl_c() -> Result<Interrupt> {
+    static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+    let interrupt = INTERRUPT.get_or_init(|| {
+        let interrupt = Interrupt::default();
+        let handler = interrupt.clone();
+        // Without a handler Ctrl-C still stops the program, only less politely.
+        let _ = ctrlc::set_handler(move || handler.set());
+        interrupt
+    });
+    Ok(interrupt.clone())
+}
+
+/// The memory that is free, where the system says it.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

@@ -1,0 +1,5 @@
+//! The command line as a user meets it: every test runs the real binary.
+
+mod data;
+mod run;
+mod wl;

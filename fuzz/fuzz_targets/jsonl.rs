@@ -1,0 +1,8 @@
+//! ppgn's JSON Lines.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ppgn_graph::format::Format;
+
+fuzz_target!(|bytes: &[u8]| ppgn_fuzz::read(Some(Format::Jsonl), &["x.jsonl"], bytes));
