@@ -1,1 +1,3 @@
 //! The integration tests of ppgn-train, one module a theme.
+
+mod resume;

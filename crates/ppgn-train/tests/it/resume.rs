@@ -1,0 +1,94 @@
+//! A run that was stopped and resumed ends bit-equal to one that was not.
+
+use ppgn_graph::generate::generate;
+use ppgn_nn::BlockConfig;
+use ppgn_train::{Division, Event, Outcome, Overrides, Predictor, Run, Settings, train};
+use std::path::Path;
+
+fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
+    let data = generate("csl:n=11,skips=2+3,copies=6").unwrap();
+    let overrides = Overrides {
+        epochs: Some(epochs),
+        blocks: Some(vec![BlockConfig::new(6); 2]),
+        batch: Some(3),
+        ..Overrides::default()
+    };
+    let division = Division::Shares([0.5, 0.25, 0.25]);
+    let settings = Settings::resolve("csl", &data, None, "small", &overrides, division, &[]).unwrap();
+    (data, settings)
+}
+
+fn files(run: &Path) -> Vec<(String, Vec<u8>)> {
+    ["metrics.jsonl", "checkpoint/model.safetensors", "best/model.safetensors", "summary.json"]
+        .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap()))
+        .to_vec()
+}
+
+#[test]
+fn stopping_anywhere_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, settings) = settings(4);
+    let whole = folder.path().join("whole");
+    let run = Run::create(&whole, settings.clone()).unwrap();
+    assert!(matches!(train(&run, &data, &mut |_| true).unwrap(), Outcome::Finished(_)));
+    drop(run);
+
+    let parts = folder.path().join("parts");
+    drop(Run::create(&parts, settings).unwrap());
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let run = Run::open(&parts).unwrap();
+        let mut steps = 0;
+        // Stop after ever more steps: within the first epoch, within later ones, and at their ends.
+        let outcome = train(&run, &data, &mut |event| {
+            steps += usize::from(matches!(event, Event::Step { .. }));
+            steps < rounds * 2
+        });
+        if let Outcome::Finished(_) = outcome.unwrap() {
+            break;
+        }
+        assert!(rounds < 40);
+    }
+    assert!(rounds > 3, "{rounds}");
+    assert_eq!(files(&whole), files(&parts));
+
+    let predictor = Predictor::open(&parts).unwrap();
+    assert_eq!(predictor.predict(&data).unwrap().len(), data.len());
+    assert_eq!(predictor.embed(&data).unwrap()[0].len(), predictor.settings().network.embedding());
+}
+
+#[test]
+fn one_process_at_a_time_and_no_overwriting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, settings) = settings(1);
+    let path = folder.path().join("run");
+    let run = Run::create(&path, settings.clone()).unwrap();
+    assert!(Run::open(&path).unwrap_err().to_string().contains("another process is training"));
+    assert!(Run::create(&path, settings).unwrap_err().is_call());
+    drop(run);
+    assert!(Run::open(&path).is_ok());
+    assert!(Run::open(folder.path()).unwrap_err().to_string().contains("no config.toml"));
+}
+
+#[test]
+fn damaged_files_are_told_and_other_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, settings) = settings(2);
+    let path = folder.path().join("run");
+    let run = Run::create(&path, settings).unwrap();
+    train(&run, &data, &mut |_| true).unwrap();
+    let other = generate("csl:n=11,skips=2+3,copies=6,seed=1").unwrap();
+    assert!(train(&run, &other, &mut |_| true).unwrap_err().to_string().contains("content has changed"));
+    let model = path.join("checkpoint/model.safetensors");
+    let bytes = std::fs::read(&model).unwrap();
+    std::fs::write(&model, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(train(&run, &data, &mut |_| true).unwrap_err().to_string().contains("not a sound safetensors file"));
+    // A half-written line beyond the checkpoint is cut off.
+    std::fs::write(&model, &bytes).unwrap();
+    let metrics = path.join("metrics.jsonl");
+    let text = std::fs::read_to_string(&metrics).unwrap();
+    std::fs::write(&metrics, format!("{text}{{\"epoch\":3,\"ra")).unwrap();
+    train(&run, &data, &mut |_| true).unwrap();
+    assert_eq!(std::fs::read_to_string(&metrics).unwrap(), text);
+}
