@@ -10,7 +10,6 @@
 //! let csl = Locator::default().load("csl")?;
 //! assert_eq!((csl.len(), csl.graph(0).nodes()), (150, 41));
 //! # Ok::<(), ppgn_graph::Error>(())
-//! # }
 //! ```
 
 mod dataset;

@@ -95,7 +95,7 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         };
         let mut entries = sorted(|| (0..pairs).map(entry), pairs, work)?;
         let starts = classify(&rows, &mut entries, work)?;
-        Ok(Found::new(&entries, &starts, pairs))
+        Found::new(&entries, &starts, pairs, work)
     }
 
     /// The rows that must be compared across graphs: one for each class whose hash occurs in several. Their graphs'

@@ -4,6 +4,7 @@
 //! where one differs, the run falls into several classes, which are then ordered by their keys. So classes come in
 //! the order of (hash, key), which is a property of the keys and of nothing else.
 
+use crate::pace::Pace;
 use crate::{Error, Interrupt};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -81,8 +82,11 @@ pub(crate) fn sorted<I: Iterator<Item = Entry>>(
     let bits = (most / BUCKET).ilog2() + 1;
     let bucket = |e: &Entry| (e.hash >> (64 - bits)) as usize;
     let mut ends = vec![0usize; 1 << bits];
-    entries().for_each(|e| ends[bucket(&e)] += 1);
-    work.interrupt.check()?;
+    let mut pace = Pace::new(work.interrupt);
+    for e in entries() {
+        pace.spend(1)?;
+        ends[bucket(&e)] += 1;
+    }
     let mut total = 0;
     for end in &mut ends {
         // First the beginning of each bucket; filling it moves it to the end.
@@ -91,6 +95,7 @@ pub(crate) fn sorted<I: Iterator<Item = Entry>>(
     let nothing = Entry { hash: 0, place: Place { graph: 0, item: 0 } };
     let mut all = vec![nothing; total];
     for e in entries() {
+        pace.spend(1)?;
         let slot = &mut ends[bucket(&e)];
         all[*slot] = e;
         *slot += 1;

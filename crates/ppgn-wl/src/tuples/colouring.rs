@@ -10,6 +10,7 @@
 
 use super::classify::{Entry, Keys, Place, Work, classify, sorted};
 use super::hash::Hashing;
+use crate::pace::Pace;
 use crate::{Error, Interrupt};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -95,8 +96,8 @@ const IDLE: u32 = u32::MAX;
 
 impl Found {
     /// What [`classify`] found among these entries of a graph with so many tuples.
-    pub(crate) fn new(entries: &[Entry], starts: &[u32], tuples: usize) -> Self {
-        let classes = starts.len() - 1;
+    pub(crate) fn new(entries: &[Entry], starts: &[u32], tuples: usize, work: Work) -> Result<Self, Error> {
+        let (classes, mut pace) = (starts.len() - 1, Pace::new(work.interrupt));
         let mut found = Found {
             class: vec![IDLE; tuples],
             entries: Vec::with_capacity(classes),
@@ -104,11 +105,14 @@ impl Found {
         };
         for (class, bounds) in starts.windows(2).enumerate() {
             let members = &entries[bounds[0] as usize..bounds[1] as usize];
-            members.iter().for_each(|e| found.class[e.place.item as usize] = class as u32);
+            for e in members {
+                pace.spend(1)?;
+                found.class[e.place.item as usize] = class as u32;
+            }
             found.entries.push(members[0]);
             found.sizes.push(members.len() as u32);
         }
-        found
+        Ok(found)
     }
 
     /// The number of classes.
@@ -226,28 +230,32 @@ impl Colouring {
     }
 
     /// The tuples of a graph that matter for the next round, if there are any. O(k n^k).
-    fn busy(&self, graph: usize) -> Option<Busy> {
+    fn busy(&self, graph: usize, work: Work) -> Result<Option<Busy>, Error> {
         let (n, colours) = (self.nodes[graph], &self.colours[graph]);
-        let split = |&c: &u32| self.split[c as usize];
-        if !colours.iter().any(split) {
-            return None;
+        let split: Vec<bool> = colours.iter().map(|&c| self.split[c as usize]).collect();
+        if !split.contains(&true) {
+            return Ok(None);
         }
         let mut busy = vec![false; colours.len()];
         let mut step = 1;
         for _ in 0..self.k {
-            // The tuples that differ in one place at most: a step apart, and each has the others in its key.
-            for (busy, colours) in busy.chunks_exact_mut(step * n).zip(colours.chunks_exact(step * n)) {
-                for low in 0..step {
-                    if colours[low..].iter().step_by(step).any(split) {
-                        busy[low..].iter_mut().step_by(step).for_each(|b| *b = true);
-                    }
+            work.interrupt.check()?;
+            // Tuples that differ in one place at most are a step apart, and each has the others in its key.
+            let mut any = vec![false; step];
+            for (busy, split) in busy.chunks_exact_mut(step * n).zip(split.chunks_exact(step * n)) {
+                any.fill(false);
+                for split in split.chunks_exact(step) {
+                    any.iter_mut().zip(split).for_each(|(any, split)| *any |= split);
+                }
+                for busy in busy.chunks_exact_mut(step) {
+                    busy.iter_mut().zip(&any).for_each(|(busy, any)| *busy |= any);
                 }
             }
             step *= n;
         }
-        let shared = |c: u32| self.sizes[c as usize] > 1;
-        busy.iter_mut().zip(colours).for_each(|(b, &c)| *b = *b && shared(c));
-        busy.contains(&true).then_some(Busy(busy))
+        work.interrupt.check()?;
+        busy.iter_mut().zip(colours).for_each(|(busy, &c)| *busy &= self.sizes[c as usize] > 1);
+        Ok(busy.contains(&true).then_some(Busy(busy)))
     }
 
     /// The classes within each graph: large graphs one after another, then the small ones side by side.
@@ -276,7 +284,7 @@ impl Colouring {
     ) -> Result<Found, Error> {
         let work = Work { interrupt: context.interrupt, parallel };
         let (colours, nodes) = (&self.colours[graph], self.nodes[graph]);
-        let Some(busy) = self.busy(graph) else { return Ok(Found::default()) };
+        let Some(busy) = self.busy(graph, work)? else { return Ok(Found::default()) };
         let hashes = rule.hashes(graph, &busy, work)?;
         let entry = |tuple: usize| Entry {
             hash: context.hashing.finish(hashes[tuple], colours[tuple], nodes),
@@ -286,7 +294,7 @@ impl Colouring {
             sorted(|| (0..colours.len()).filter(|&t| busy.tuple(t)).map(entry), colours.len(), work)?;
         drop(hashes);
         let starts = rule.classify(graph, &mut entries, work)?;
-        Ok(Found::new(&entries, &starts, colours.len()))
+        Found::new(&entries, &starts, colours.len(), work)
     }
 
     /// Numbers the classes of all graphs together, which `merged` and `starts` tell.
@@ -304,7 +312,9 @@ impl Colouring {
         }));
         // First the class of every graph's class, then its colour.
         let mut numbers = vec![0u32; merged.len()];
+        let mut pace = Pace::new(work.interrupt);
         for (class, bounds) in starts.windows(2).enumerate() {
+            pace.spend(1)?;
             for Entry { place, .. } in &merged[bounds[0] as usize..bounds[1] as usize] {
                 numbers[offsets[place.graph as usize] + place.item as usize] = class as u32;
             }

@@ -37,19 +37,15 @@ impl Lines<'_> {
         (0..n).map(move |j| colours[(high * n + j) * step + low])
     }
 
-    /// A hash of every line of a graph.
-    fn hashes(&self, graph: usize) -> Vec<u64> {
-        let (n, each) = (self.colouring.nodes[graph], self.a_direction(graph));
-        let mut sums = vec![0u64; self.k * each];
-        for (p, sums) in sums.chunks_exact_mut(each).enumerate() {
-            let step = self.step(graph, p);
-            let planes = self.colouring.colours[graph].chunks_exact(step).enumerate();
-            for (at, plane) in planes {
-                // Plane `at` holds tuples that agree in all places up to p.
-                let sums = &mut sums[at / n * step..][..step];
-                for (sum, &c) in sums.iter_mut().zip(plane) {
-                    *sum = sum.wrapping_add(mix(u64::from(c)));
-                }
+    /// A hash of every line of a graph in direction p.
+    fn hashes(&self, graph: usize, p: usize) -> Vec<u64> {
+        let (n, step) = (self.colouring.nodes[graph], self.step(graph, p));
+        let mut sums = vec![0u64; self.a_direction(graph)];
+        // A plane holds tuples that agree in all places up to p, and n planes on end are `step` lines.
+        for (at, plane) in self.colouring.colours[graph].chunks_exact(step).enumerate() {
+            let sums = &mut sums[at / n * step..][..step];
+            for (sum, &c) in sums.iter_mut().zip(plane) {
+                *sum = sum.wrapping_add(mix(u64::from(c)));
             }
         }
         sums
@@ -94,14 +90,15 @@ impl<'a> Wl<'a> {
     pub(crate) fn new(colouring: &'a Colouring, k: usize, context: Context) -> Result<Self, Error> {
         let lines = Lines { colouring, k };
         let work = Work { interrupt: context.interrupt, parallel: true };
-        let hashes: Vec<Vec<u64>> = (0..colouring.nodes.len())
+        // Those of graph g in direction p at g * k + p.
+        let hashes: Vec<Vec<u64>> = (0..colouring.nodes.len() * k)
             .into_par_iter()
-            .map(|graph| context.interrupt.check().map(|()| lines.hashes(graph)))
+            .map(|at| context.interrupt.check().map(|()| lines.hashes(at / k, at % k)))
             .collect::<Result<_, Error>>()?;
         let entries = || {
-            hashes.iter().enumerate().flat_map(|(graph, hashes)| {
+            hashes.chunks_exact(k).enumerate().flat_map(|(graph, directions)| {
                 let nodes = colouring.nodes[graph];
-                hashes.iter().enumerate().map(move |(line, &hash)| Entry {
+                directions.iter().flatten().enumerate().map(move |(line, &hash)| Entry {
                     hash: context.hashing.finish(hash, 0, nodes),
                     place: Place { graph: graph as u32, item: line as u32 },
                 })
@@ -109,7 +106,9 @@ impl<'a> Wl<'a> {
         };
         let mut entries = sorted(entries, hashes.iter().map(Vec::len).sum(), work)?;
         let starts = classify(&lines, &mut entries, work)?;
-        let mut classes: Vec<Vec<u32>> = hashes.iter().map(|h| vec![0; h.len()]).collect();
+        drop(hashes);
+        let all = |graph| k * lines.a_direction(graph);
+        let mut classes: Vec<Vec<u32>> = (0..colouring.nodes.len()).map(|g| vec![0; all(g)]).collect();
         for (class, bounds) in starts.windows(2).enumerate() {
             for e in &entries[bounds[0] as usize..bounds[1] as usize] {
                 classes[e.place.graph as usize][e.place.item as usize] = class as u32;

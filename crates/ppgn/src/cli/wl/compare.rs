@@ -94,7 +94,10 @@ fn ask(graphs: &[Graph; 2], test: Test, options: &Options) -> Result<Answer> {
     Ok(Answer { test, round, certificate })
 }
 
-/// 1-wl, 2-fwl, 3-fwl ... until the graphs part, tuples list whole graphs, or the next test does not fit.
+/// A round of more steps than this takes minutes: whoever wants it asks for it.
+const MOST_STEPS: f64 = 2e10;
+
+/// 1-wl, 2-fwl, 3-fwl ... until the graphs part, tuples list whole graphs, or the next test is too large.
 ///
 /// 2-wl is as strong as 1-wl, and (k+1)-wl as k-fwl at a higher price, so they are left out.
 fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<String>)> {
@@ -102,6 +105,13 @@ fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<
     let largest = graphs[0].nodes().max(graphs[1].nodes()).max(2);
     for k in 1..=largest {
         let test = Test::fwl(k)?;
+        let steps = 2.0 * k as f64 * (largest as f64).powi(k as i32 + 1);
+        if k > 1 && steps > MOST_STEPS {
+            return Ok((
+                answers,
+                Some(format!("a round of {test} takes {steps:.0e} steps: --test {test} asks for it")),
+            ));
+        }
         match ask(graphs, test, options) {
             Ok(answer) => {
                 let parted = answer.round.is_some();
