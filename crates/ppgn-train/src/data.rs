@@ -25,9 +25,10 @@ impl Goal {
             return match (&header.classes, header.targets.is_empty()) {
                 (Some(classes), _) => Ok(Goal::Classes(classes.clone())),
                 (None, false) => Ok(Goal::Targets(header.targets.clone())),
-                (None, true) => {
-                    Err(Error::call(format!("{} has neither classes nor targets: nothing to learn", header.name)))
-                }
+                (None, true) => Err(Error::call(format!(
+                    "{} has neither classes nor targets: nothing to learn",
+                    header.name
+                ))),
             };
         }
         if targets.iter().any(|t| t == "all") && !header.targets.is_empty() {
@@ -36,7 +37,11 @@ impl Goal {
         let find = |name: &String| {
             header.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
                 let names: Vec<&str> = header.targets.iter().map(|t| t.name.as_str()).collect();
-                let known = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+                let known = if names.is_empty() {
+                    "it has none".into()
+                } else {
+                    format!("it has {}", names.join(", "))
+                };
                 Error::call(format!("{} has no target `{name}`; {known}", header.name))
             })
         };
@@ -85,7 +90,10 @@ impl Prepared {
             )));
         }
         if let Some(g) = dataset.graphs().iter().position(|g| g.nodes() == 0) {
-            return Err(Error::unfit(format!("graph {g} of {} has no nodes: there is nothing to pool", dataset.name())));
+            return Err(Error::unfit(format!(
+                "graph {g} of {} has no nodes: there is nothing to pool",
+                dataset.name()
+            )));
         }
         let split = settings.division.of(dataset, settings.training.seed)?;
         let mut prepared = Prepared {
@@ -119,7 +127,8 @@ impl Prepared {
         }
         for g in 0..self.dataset.len() {
             let row = self.dataset.targets(g);
-            self.targets.extend(columns.iter().zip(&self.scaling).map(|(&c, s)| (row[c] - s.mean) / s.deviation));
+            self.targets
+                .extend(columns.iter().zip(&self.scaling).map(|(&c, s)| (row[c] - s.mean) / s.deviation));
         }
         Ok(())
     }

@@ -78,7 +78,8 @@ impl Sums {
         match &prepared.goal {
             Goal::Classes(_) => {
                 let classes = prepared.classes(graphs);
-                self.right += scores.chunks(outputs).zip(classes).filter(|(row, class)| argmax(row) == *class).count();
+                self.right +=
+                    scores.chunks(outputs).zip(classes).filter(|(row, class)| argmax(row) == *class).count();
             }
             Goal::Targets(_) => {
                 let wanted = prepared.standardised(graphs);

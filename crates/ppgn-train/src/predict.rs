@@ -49,7 +49,10 @@ impl Predictor {
             (Goal::Classes(_), _) => Vec::new(),
             (Goal::Targets(_), Some(summary)) => summary.scaling,
             (Goal::Targets(_), None) => {
-                return Err(Error::call(format!("{} is not finished: `--resume` ends it first", run.display())));
+                return Err(Error::call(format!(
+                    "{} is not finished: `--resume` ends it first",
+                    run.display()
+                )));
             }
         };
         let encoder = settings.encoding.encoder(&settings.schema)?;
@@ -86,14 +89,27 @@ impl Predictor {
             let first = b * self.settings.training.batch;
             for (i, graph) in graphs.iter().enumerate() {
                 self.settings.schema.check(graph).map_err(|m| {
-                    Error::unfit(format!("graph {} of {} is not of the run's shape: {m}", first + i, dataset.name()))
+                    Error::unfit(format!(
+                        "graph {} of {} is not of the run's shape: {m}",
+                        first + i,
+                        dataset.name()
+                    ))
                 })?;
                 if graph.nodes() == 0 {
-                    return Err(Error::unfit(format!("graph {} of {} has no nodes", first + i, dataset.name())));
+                    return Err(Error::unfit(format!(
+                        "graph {} of {} has no nodes",
+                        first + i,
+                        dataset.name()
+                    )));
                 }
             }
             let graphs: Vec<&Graph> = graphs.iter().collect();
-            let batch = Batch::encode(&self.encoder, &graphs, self.settings.training.precision, self.network.device())?;
+            let batch = Batch::encode(
+                &self.encoder,
+                &graphs,
+                self.settings.training.precision,
+                self.network.device(),
+            )?;
             let output = compute(&batch)?;
             let width = output.dims()[1];
             rows.extend(Values::of(output)?.to_f64().chunks(width).map(<[f64]>::to_vec));
@@ -106,9 +122,9 @@ impl Predictor {
             Goal::Classes(classes) => {
                 Prediction::Class { class: classes[argmax(scores)], probabilities: softmax(scores) }
             }
-            Goal::Targets(_) => {
-                Prediction::Values(scores.iter().zip(&self.scaling).map(|(x, s)| x * s.deviation + s.mean).collect())
-            }
+            Goal::Targets(_) => Prediction::Values(
+                scores.iter().zip(&self.scaling).map(|(x, s)| x * s.deviation + s.mean).collect(),
+            ),
         }
     }
 }

@@ -77,7 +77,10 @@ impl Run {
         }
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
-        let folder = tempfile::Builder::new().prefix(".ppgn-run-").tempdir_in(parent).map_err(|e| Error::io(parent, e))?;
+        let folder = tempfile::Builder::new()
+            .prefix(".ppgn-run-")
+            .tempdir_in(parent)
+            .map_err(|e| Error::io(parent, e))?;
         let config = settings.to_toml()?;
         let file = folder.path().join("config.toml");
         write_atomically(&file, |out| out.write_all(config.as_bytes()).map_err(|e| Error::io(&file, e)))?;
@@ -143,12 +146,21 @@ impl Run {
         }
         let tensors = weights::read(&file)?;
         let damaged = |what: String| Error::from(Defect::new(file.display().to_string(), what));
-        let state = tensors.metadata.get(STATE).ok_or_else(|| damaged("no state in it: not a checkpoint of ppgn".into()))?;
-        let state: State = serde_json::from_str(state).map_err(|e| damaged(format!("its state is damaged: {e}")))?;
+        let state = tensors
+            .metadata
+            .get(STATE)
+            .ok_or_else(|| damaged("no state in it: not a checkpoint of ppgn".into()))?;
+        let state: State =
+            serde_json::from_str(state).map_err(|e| damaged(format!("its state is damaged: {e}")))?;
         let layout = Layout::new(&self.settings.network);
         // The names of the moments begin with those of no parameter, so each list is checked by itself.
         let parameters = weights::Tensors {
-            tensors: tensors.tensors.iter().filter(|(n, _)| !n.starts_with("adam.")).map(|(n, t)| (n.clone(), t.clone())).collect(),
+            tensors: tensors
+                .tensors
+                .iter()
+                .filter(|(n, _)| !n.starts_with("adam."))
+                .map(|(n, t)| (n.clone(), t.clone()))
+                .collect(),
             ..tensors.clone()
         };
         let parameters = layout.collect("", &parameters)?;
@@ -179,7 +191,8 @@ impl Run {
 
     fn append(&self, name: &str, line: &str) -> Result<()> {
         let file = self.path.join(name);
-        let mut out = OpenOptions::new().create(true).append(true).open(&file).map_err(|e| Error::io(&file, e))?;
+        let mut out =
+            OpenOptions::new().create(true).append(true).open(&file).map_err(|e| Error::io(&file, e))?;
         out.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(&file, e))
     }
 
@@ -188,7 +201,9 @@ impl Run {
         let kept = read_metrics(&self.path)?;
         if kept.len() < epochs {
             let file = self.path.join("metrics.jsonl").display().to_string();
-            return Err(Defect::new(file, format!("{} epochs, but the checkpoint has {epochs}", kept.len())).into());
+            return Err(
+                Defect::new(file, format!("{} epochs, but the checkpoint has {epochs}", kept.len())).into()
+            );
         }
         for name in ["metrics.jsonl", "timing.jsonl"] {
             let file = self.path.join(name);
@@ -199,7 +214,9 @@ impl Run {
             };
             let cut: String = text.split_inclusive('\n').take(epochs).collect();
             if cut != text {
-                write_atomically(&file, |out| out.write_all(cut.as_bytes()).map_err(|e| Error::io(&file, e)))?;
+                write_atomically(&file, |out| {
+                    out.write_all(cut.as_bytes()).map_err(|e| Error::io(&file, e))
+                })?;
             }
         }
         Ok(kept.into_iter().take(epochs).collect())
@@ -209,7 +226,9 @@ impl Run {
     pub(crate) fn finish(&self, summary: &Summary) -> Result<()> {
         let file = self.path.join("summary.json");
         let text = serde_json::to_string_pretty(summary).map_err(|e| Error::unfit(e.to_string()))?;
-        write_atomically(&file, |out| out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(&file, e)))
+        write_atomically(&file, |out| {
+            out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(&file, e))
+        })
     }
 }
 
@@ -222,10 +241,14 @@ pub(crate) fn arrays(network: &Ppgn) -> Result<Vec<Values>> {
 pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
     let file = path.join("config.toml");
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::call(format!("{} is no run: it has no config.toml", path.display())),
+        std::io::ErrorKind::NotFound => {
+            Error::call(format!("{} is no run: it has no config.toml", path.display()))
+        }
         _ => Error::io(&file, e),
     })?;
-    toml::from_str(&text).map_err(|e| Defect::new(file.display().to_string(), format!("not the settings of a run: {e}")).into())
+    toml::from_str(&text).map_err(|e| {
+        Defect::new(file.display().to_string(), format!("not the settings of a run: {e}")).into()
+    })
 }
 
 /// All whole lines of a run's metrics. A line that a killed process left half-written at the end does not count.
@@ -244,7 +267,8 @@ pub(crate) fn read_metrics(path: &Path) -> Result<Vec<Epoch>> {
             Err(_) if line.is_empty() => break,
             Err(e) if e.is_eof() => break,
             Err(e) => {
-                let defect = Defect::new(file.display().to_string(), format!("not the metrics of an epoch: {e}"));
+                let defect =
+                    Defect::new(file.display().to_string(), format!("not the metrics of an epoch: {e}"));
                 return Err(defect.line(i as u64 + 1).into());
             }
         }

@@ -167,8 +167,25 @@ impl Overrides {
             ($($field:ident),* $(,)?) => { Overrides { $($field: self.$field.or(other.$field)),* } };
         }
         first!(
-            epochs, batch, batching, rate, decay, decay_every, seed, precision, encoding, blocks, depth, m3, m4,
-            suffix, suffix_hidden, pooling, scale, norm, residual,
+            epochs,
+            batch,
+            batching,
+            rate,
+            decay,
+            decay_every,
+            seed,
+            precision,
+            encoding,
+            blocks,
+            depth,
+            m3,
+            m4,
+            suffix,
+            suffix_hidden,
+            pooling,
+            scale,
+            norm,
+            residual,
         )
     }
 

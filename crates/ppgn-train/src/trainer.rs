@@ -58,7 +58,8 @@ pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<
     let (mut network, mut adam, mut state) = match run.restore(&device)? {
         Some(restored) => restored,
         None => {
-            let network = settings.network.init(&device, settings.training.seed, settings.training.precision)?;
+            let network =
+                settings.network.init(&device, settings.training.seed, settings.training.precision)?;
             let adam = Adam::new(&arrays(&network)?);
             (network, adam, State { epoch: 0, steps: 0, best: None })
         }

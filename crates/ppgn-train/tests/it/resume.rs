@@ -83,7 +83,9 @@ fn damaged_files_are_told_and_other_data_is_refused() {
     let model = path.join("checkpoint/model.safetensors");
     let bytes = std::fs::read(&model).unwrap();
     std::fs::write(&model, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(train(&run, &data, &mut |_| true).unwrap_err().to_string().contains("not a sound safetensors file"));
+    assert!(
+        train(&run, &data, &mut |_| true).unwrap_err().to_string().contains("not a sound safetensors file")
+    );
     // A half-written line beyond the checkpoint is cut off.
     std::fs::write(&model, &bytes).unwrap();
     let metrics = path.join("metrics.jsonl");
