@@ -4,9 +4,10 @@
 use super::{Grid, Real};
 use crate::dataset::Schema;
 use crate::error::{Error, Result};
+use crate::format::qm9::FEATURES;
 use crate::graph::Graph;
 
-const NODE_FEATURES: usize = 13;
+const NODE_FEATURES: usize = FEATURES.len();
 const DISTANCE: usize = NODE_FEATURES;
 const ADJACENCY: usize = DISTANCE + 1;
 const BONDS: [&str; 4] = ["single", "double", "triple", "aromatic"];
@@ -49,22 +50,7 @@ impl Qm9 {
 }
 
 pub(super) fn channels() -> Vec<String> {
-    let node = [
-        "h",
-        "c",
-        "n",
-        "o",
-        "f",
-        "atomic_number",
-        "acceptor",
-        "donor",
-        "aromatic",
-        "sp",
-        "sp2",
-        "sp3",
-        "hydrogens",
-    ];
-    let mut channels: Vec<String> = node.iter().map(|name| format!("node {name}")).collect();
+    let mut channels: Vec<String> = FEATURES.iter().map(|name| format!("node {name}")).collect();
     channels.extend(["distance".to_string(), "adjacency".to_string()]);
     channels.extend(BONDS.iter().map(|bond| format!("{bond} bond")));
     channels
