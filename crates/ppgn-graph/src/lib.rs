@@ -1,7 +1,7 @@
 //! Graphs, datasets, file formats, generators, splits and input encodings: what ppgn knows of data, and nothing of
 //! learning.
 //!
-//! Data walks from a file ([`format`]) or a generator ([`generate`]) to a [`Graph`] in a [`Dataset`], and from there
+//! Data walks from a file ([`mod@format`]) or a generator ([`generate`]) to a [`Graph`] in a [`Dataset`], and from there
 //! through an input encoding ([`encode`]) to the rows that networks take. [`locate`] turns what a person types
 //! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads what is not there.
 //!

@@ -2,7 +2,7 @@
 //!
 //! | format | read from | one file here |
 //! | --- | --- | --- |
-//! | `text` | the format of the paper's data, with its `10fold_idx` | [`text`](self) |
+//! | `text` | the format of the paper's data, with its `10fold_idx` | `text` |
 //! | `tu` | TU Dortmund's `NAME_A.txt` ... | `tu` |
 //! | `graph6` | graph6, sparse6 and digraph6, one graph a line | `graph6` |
 //! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
@@ -12,7 +12,7 @@
 //!
 //! [`read`] does everything: it opens a file, folder or zip ([`source`]), tells the format by ending and then by
 //! content ([`detect`]), and reads strictly. [`check`] reads the same way but collects what is wrong. [`open`] gives a
-//! stream for data larger than memory, and [`write`] takes one.
+//! stream for data larger than memory, and [`write()`] takes one.
 
 mod detect;
 mod edges;
@@ -237,7 +237,7 @@ pub struct WriteOptions {
     pub lossy: bool,
 }
 
-/// What [`write`] did.
+/// What [`write()`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The format, told by the ending of the path.
@@ -262,7 +262,7 @@ pub fn write(records: Records<'_>, out: impl AsRef<Path>, options: WriteOptions)
     }
 }
 
-/// The format that [`write`] uses for this path.
+/// The format that [`write()`] uses for this path.
 pub fn writer_of(out: &Path) -> Result<Format> {
     let shown = out.to_string_lossy();
     match out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {

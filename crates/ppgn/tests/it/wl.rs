@@ -110,6 +110,7 @@ fn wrong_calls_exit_with_two() {
     line("wl compare csl figure1:0").fails(2, "csl");
     line("wl compare csl").fails(2, "csl");
     line("wl pairs petersen").fails(2, "odd");
+    line("wl digest petersen --rounds 1").fails(2, "--rounds");
     line("wl refine path:n=100 --test 40-fwl").fails(2, "more tuples than can be numbered");
     line("wl refine path:n=200 --test 3-fwl --max-memory 1MiB").fails(2, "--max-memory");
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
+    args.without_rounds("a digest is of the stable colouring")?;
     let dataset = args.load(spec)?;
     let options = args.options()?;
     let bar = progress(dataset.len(), "graphs", args.json);

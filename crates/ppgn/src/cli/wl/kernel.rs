@@ -30,6 +30,7 @@ pub(super) fn run(
             return Err(Error::call(format!("{}: features are written as .npz", out.display())).into());
         }
     }
+    args.without_rounds("--iterations says how many")?;
     let dataset = args.load(spec)?;
     let options = args.options()?;
     let start = Instant::now();

@@ -67,6 +67,14 @@ impl TestArgs {
         })
     }
 
+    /// Refuses `--rounds` where the number of rounds is fixed by what is computed.
+    pub(super) fn without_rounds(&self, why: &str) -> Result<()> {
+        match self.rounds {
+            None => Ok(()),
+            Some(_) => Err(Error::call(format!("--rounds does not go with this command: {why}")).into()),
+        }
+    }
+
     /// The data of a word, all of it in memory.
     pub(super) fn load(&self, spec: &str) -> Result<Dataset> {
         let dataset = self.input.locator()?.load(spec)?;
