@@ -40,8 +40,11 @@ mod product;
 mod space;
 mod suffix;
 
+pub mod compile;
+pub mod equivariant;
 pub mod import;
 pub mod loss;
+pub mod multiset;
 pub mod weights;
 
 pub use adam::Adam;

@@ -1,10 +1,13 @@
 //! The integration tests of ppgn-nn, one binary, a module a theme.
 
+mod compile;
 mod determinism;
+mod equivariant;
 mod figure1;
 mod files;
 mod golden;
 mod gradient;
 mod import;
 mod invariance;
+mod multiset;
 mod shared;

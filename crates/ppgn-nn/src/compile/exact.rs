@@ -1,0 +1,63 @@
+//! Whole numbers that f64 holds exactly: the promise that a compiled network's sums do not depend on their order.
+//!
+//! All weights, codes and features of a compiled network are integers. As long as no partial sum reaches 2^53 in
+//! magnitude, f64 arithmetic on them is integer arithmetic: every order of adding gives the same bits. So every sum is
+//! bounded here, by the sum of the magnitudes of its terms, and what goes beyond is refused with its numbers.
+
+use ppgn_graph::{Error, Result};
+
+/// All integers up to this magnitude are f64 numbers: 2^53.
+pub(super) const LIMIT: i128 = 1 << 53;
+
+/// The largest partial sum seen so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Largest(i128);
+
+impl Largest {
+    /// Notes a bound, or refuses it. `what` names the sum.
+    pub(super) fn admit(&mut self, bound: i128, what: impl Fn() -> String) -> Result<()> {
+        if bound >= LIMIT {
+            return Err(beyond(bound, &what()));
+        }
+        self.0 = self.0.max(bound);
+        Ok(())
+    }
+
+    /// The bound of the largest.
+    pub(super) fn bound(self) -> i128 {
+        self.0
+    }
+}
+
+/// The refusal of sums that f64 would round.
+pub(super) fn beyond(bound: i128, what: &str) -> Error {
+    Error::unfit(format!(
+        "{what} may reach {bound} (2^{:.1}), and f64 is exact below 2^53 only: compile fewer or smaller graphs \
+         together, or fewer rounds",
+        (bound as f64).log2()
+    ))
+}
+
+/// The refusal of numbers that are too large even to be bounded.
+pub(super) fn unbounded(what: &str) -> Error {
+    Error::unfit(format!(
+        "{what} are beyond 2^127, and f64 is exact below 2^53 only: compile fewer or smaller graphs together, or fewer \
+         rounds"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_is_refused_with_its_number() {
+        let mut largest = Largest::default();
+        largest.admit(7, || "a sum".into()).unwrap();
+        largest.admit(LIMIT - 1, || "a sum".into()).unwrap();
+        assert_eq!(largest.bound(), LIMIT - 1);
+        let error = largest.admit(LIMIT, || "the sums of round 3".into()).unwrap_err();
+        assert!(!error.is_call());
+        assert!(error.to_string().starts_with("the sums of round 3 may reach 9007199254740992 (2^53.0)"));
+    }
+}

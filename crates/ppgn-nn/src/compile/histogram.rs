@@ -1,0 +1,125 @@
+//! The last block: the histogram of a graph's colours, as sums over its pairs.
+//!
+//! m1 is a table on the last colours, m2 hands on the identity matrix, so the product is the table itself, and m4 keeps
+//! it alone. Pooled by sum it is the histogram: one-hot, a channel a colour, where colours are few; else a few channels
+//! of integers, summed, which are checked to differ wherever two graphs' histograms do.
+
+use super::exact::Largest;
+use super::plan::Plan;
+use super::table::{Codes, Layer};
+use ppgn_graph::random::Stream;
+use ppgn_graph::{Error, Result};
+use ppgn_wl::Refinement;
+use std::collections::HashMap;
+
+/// As many colours have a channel each.
+const ONE_HOT: usize = 256;
+
+/// How often each colour occurs in a graph, ascending by colour, without zeros.
+pub(super) type Counts = Vec<(u32, u64)>;
+
+/// The histograms of all graphs after a round. O(pairs log pairs).
+pub(super) fn histograms(colours: &Refinement, round: usize) -> Vec<Counts> {
+    let ancestors = colours.ancestors(round);
+    let of = |graph: usize| {
+        let mut all: Vec<u32> = colours.colours(graph).iter().map(|&c| ancestors[c as usize]).collect();
+        all.sort_unstable();
+        all.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+    };
+    (0..colours.graphs()).map(of).collect()
+}
+
+/// How many different histograms there are.
+pub(super) fn classes(histograms: &[Counts]) -> usize {
+    histograms.iter().collect::<std::collections::HashSet<_>>().len()
+}
+
+/// The last block, and the scores that it gives every graph.
+pub(super) struct Histogram {
+    pub(super) plan: Plan,
+    pub(super) scores: Vec<Vec<i64>>,
+}
+
+impl Histogram {
+    /// The block on rows whose codes are these, a colour each.
+    pub(super) fn new(
+        channels: &[i64],
+        identity: usize,
+        codes: &[i64],
+        histograms: &[Counts],
+        largest: &mut Largest,
+    ) -> Result<Self> {
+        let (tables, scores) = match codes.len() {
+            colours if colours <= ONE_HOT => {
+                let tables = one_hot(colours);
+                let scores = scores(&tables, histograms);
+                (tables, scores)
+            }
+            colours => separating(colours, histograms)?,
+        };
+        let domain = Codes::new(channels.to_vec(), codes.to_vec());
+        let ranked = |table: &Vec<i64>| {
+            let mut ranked = vec![0; domain.len()];
+            codes.iter().zip(table).for_each(|(&code, &value)| ranked[domain.rank(code)] = value);
+            ranked
+        };
+        let m1 = domain.tables(&tables.iter().map(ranked).collect::<Vec<_>>(), largest)?;
+        let m2 = domain.pass(identity, tables.len())?;
+        let mut m4 = Layer::zeros(channels.len() + tables.len(), tables.len())?;
+        (0..tables.len()).for_each(|c| m4.set(c, channels.len() + c, 1));
+        let most = scores.iter().flatten().map(|s| i128::from(s.abs())).max().unwrap_or(0);
+        largest.admit(2 * most, || "the sums over a graph's pairs".into())?;
+        let note = format!(
+            "histogram: {} colours, {} {}; m2 is the identity matrix, W the table",
+            codes.len(),
+            tables.len(),
+            match (codes.len() <= ONE_HOT, tables.len()) {
+                (true, 1) => "channel, one-hot",
+                (true, _) => "channels, one-hot",
+                (false, 1) => "channel of integers",
+                (false, _) => "channels of integers",
+            }
+        );
+        Ok(Histogram { plan: Plan { m1, m2, m4, note }, scores })
+    }
+}
+
+fn one_hot(colours: usize) -> Vec<Vec<i64>> {
+    (0..colours).map(|channel| (0..colours).map(|c| i64::from(c == channel)).collect()).collect()
+}
+
+fn scores(tables: &[Vec<i64>], histograms: &[Counts]) -> Vec<Vec<i64>> {
+    let score = |table: &Vec<i64>, counts: &Counts| -> i64 {
+        counts.iter().map(|&(colour, count)| table[colour as usize] * count as i64).sum()
+    };
+    histograms.iter().map(|counts| tables.iter().map(|table| score(table, counts)).collect()).collect()
+}
+
+/// Tables whose sums differ exactly where histograms do, and those sums.
+fn separating(colours: usize, histograms: &[Counts]) -> Result<(Vec<Vec<i64>>, Vec<Vec<i64>>)> {
+    const ATTEMPTS: u64 = 40;
+    let pairs = (histograms.len() as f64).powi(2);
+    for attempt in 0..ATTEMPTS {
+        let channels = 1 + attempt as usize / 4;
+        let below = (4.0 * pairs * 1.5f64.powi(attempt as i32 / 4)).clamp(64.0, 2f64.powi(20)) as usize;
+        let tables: Vec<Vec<i64>> = (0..channels)
+            .map(|c| {
+                let mut random = Stream::new(0, "histogram", &[attempt, c as u64]);
+                (0..colours).map(|_| random.below(below) as i64).collect()
+            })
+            .collect();
+        let scores = scores(&tables, histograms);
+        let mut known: HashMap<&[i64], &Counts> = HashMap::new();
+        if scores
+            .iter()
+            .zip(histograms)
+            .all(|(score, counts)| known.entry(score).or_insert(counts) == &counts)
+        {
+            return Ok((tables, scores));
+        }
+    }
+    Err(Error::unfit(format!(
+        "no tables tell the histograms of {} graphs apart ({ATTEMPTS} draws); compile fewer graphs together",
+        histograms.len()
+    )))
+}

@@ -1,0 +1,41 @@
+//! How far apart the scores of graphs are that the test parts.
+
+/// The smallest, over all pairs of graphs with different scores, of the largest difference of a score; `None` where all
+/// scores are the same. Scores are integers, so it is at least 1, and the search ends where it is. O(graphs^2 * scores) at
+/// worst, most pairs by their first scores.
+pub(super) fn margin(scores: &[Vec<i64>]) -> Option<i64> {
+    let mut different: Vec<&Vec<i64>> = scores.iter().collect();
+    different.sort_unstable();
+    different.dedup();
+    let mut least = None;
+    for (i, a) in different.iter().enumerate() {
+        for b in &different[..i] {
+            let mut largest = 0;
+            for (x, y) in a.iter().zip(*b) {
+                largest = largest.max((x - y).abs());
+                if least.is_some_and(|least| largest >= least) {
+                    break;
+                }
+            }
+            if least.is_none_or(|least| largest < least) {
+                least = Some(largest);
+            }
+            if least == Some(1) {
+                return least;
+            }
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::margin;
+
+    #[test]
+    fn it_is_the_smallest_of_the_largest_differences() {
+        assert_eq!(margin(&[vec![1, 2], vec![1, 2]]), None);
+        assert_eq!(margin(&[vec![0, 0], vec![7, 3], vec![0, 0], vec![10, -2]]), Some(5));
+        assert_eq!(margin(&[vec![5], vec![9], vec![6]]), Some(1));
+    }
+}

@@ -1,0 +1,205 @@
+//! Isomorphism types: the first step of the proof, colours of round 0 as integers.
+//!
+//! A pair's input row says whether it is a node or two of them, whether edges join them in either direction, and the
+//! labels of the edge that leads from the first to the second. Every categorical channel is a digit, so one linear
+//! function gives every different row a different integer. Where all nodes look alike that is the isomorphism type.
+//! Where they do not, the rows off the diagonal lack the types of their two nodes, and one block fetches them:
+//! `t . 1` has the type of node i at (i, k), `1 . t` that of node k, for t the types on the diagonal and 1 the matrix
+//! of ones. The paper's initialisation instead has 4e + 1 channels, which would lose the edges where e = 0.
+
+use super::exact::{LIMIT, Largest, beyond};
+use super::plan::Plan;
+use super::table::{Codes, Layer};
+use ppgn_graph::encode::{Encoder, Encoding, Kind};
+use ppgn_graph::{Error, Graph, LabelColumn, Result, Schema};
+use ppgn_wl::Refinement;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What precedes the rounds: codes of the isomorphism types, and the block that makes them where one is needed.
+pub(super) struct Types {
+    /// The encoding of the input, and its channels.
+    pub(super) encoder: Encoder,
+    /// The channel of the identity matrix in the encoding.
+    pub(super) identity: usize,
+    /// How a row has its code, at the input or after the block.
+    pub(super) channels: Vec<i64>,
+    /// The code of every colour of round 0.
+    pub(super) codes: Vec<i64>,
+    /// The block that brings the types of the nodes to the pairs, where nodes differ.
+    pub(super) block: Option<Plan>,
+    /// How many types of nodes there are.
+    pub(super) node_types: usize,
+}
+
+/// The encoding that theorem 2 starts from: `paper` with the identity and, directed, the transposed adjacency.
+pub(super) fn encoding(schema: &Schema) -> Encoding {
+    Encoding { identity: true, transposed: schema.directed, ..Kind::Paper.into() }
+}
+
+/// Digits of a mixed-radix number, one weight a channel of the encoding.
+struct Digits {
+    weights: Vec<i64>,
+    radix: i128,
+}
+
+impl Digits {
+    fn flag(&mut self, channel: usize) {
+        self.weights[channel] = self.radix as i64;
+        self.radix *= 2;
+    }
+
+    /// One-hot columns from this channel on.
+    fn columns(&mut self, mut channel: usize, columns: &[LabelColumn]) -> Result<()> {
+        for column in columns {
+            let values = column.values().len();
+            let most = self.radix * values.max(1) as i128;
+            if most >= LIMIT {
+                return Err(beyond(most, "the numbers of combinations of labels"));
+            }
+            (0..values).for_each(|v| self.weights[channel + v] = self.radix as i64 * v as i64);
+            self.radix = most;
+            channel += values;
+        }
+        Ok(())
+    }
+}
+
+/// The weights of the channels that give rows their numbers.
+struct Numbering {
+    /// By everything but the labels of nodes.
+    pair: Vec<i64>,
+    /// Those numbers are below this.
+    radix: i64,
+    /// By everything.
+    full: Vec<i64>,
+    identity: usize,
+}
+
+impl Numbering {
+    /// The channels of [`Kind::Paper`] in their order: node labels and attributes, edge labels and attributes,
+    /// identity, transposed adjacency, adjacency. Attributes do not count, nor do labels if they should not.
+    fn new(schema: &Schema, channels: usize, labels: bool) -> Result<Self> {
+        let width = |columns: &[LabelColumn]| columns.iter().map(|c| c.values().len()).sum::<usize>();
+        let adjacency = channels - 1;
+        let identity = adjacency - usize::from(schema.directed) - 1;
+        let mut digits = Digits { weights: vec![0; channels], radix: 1 };
+        (identity..=adjacency).for_each(|channel| digits.flag(channel));
+        if labels {
+            let edges = width(&schema.node_labels) + schema.node_attributes.len();
+            digits.columns(edges, &schema.edge_labels)?;
+        }
+        let (pair, radix) = (digits.weights.clone(), digits.radix as i64);
+        if labels {
+            digits.columns(0, &schema.node_labels)?;
+        }
+        Ok(Numbering { pair, radix, full: digits.weights, identity })
+    }
+}
+
+/// The sum of a row's channels by these weights. Channels that count are zeros and ones.
+fn code(row: &[f64], weights: &[i64]) -> i64 {
+    row.iter().zip(weights).filter(|(x, w)| **x != 0.0 && **w != 0).map(|(_, w)| w).sum()
+}
+
+impl Types {
+    /// The isomorphism types of these graphs, checked to be the colours of round 0. O(pairs * channels).
+    pub(super) fn new(
+        graphs: &[Graph],
+        schema: &Schema,
+        colours: &Refinement,
+        labels: bool,
+        largest: &mut Largest,
+    ) -> Result<Self> {
+        let encoder = encoding(schema).encoder(schema)?;
+        let width = encoder.channels().len();
+        let numbering = Numbering::new(schema, width, labels)?;
+        let number = |graph: &Graph, weights: &[i64]| -> Result<Vec<i64>> {
+            Ok(encoder.rows::<f64>(graph)?.chunks(width).map(|row| code(row, weights)).collect())
+        };
+        let mut rows = BTreeSet::new();
+        let mut diagonal = BTreeSet::new();
+        for graph in graphs {
+            let full = number(graph, &numbering.full)?;
+            diagonal.extend(full.iter().step_by(graph.nodes() + 1).copied());
+            rows.extend(full);
+        }
+        let node_types: BTreeMap<i64, i64> = diagonal.into_iter().zip(0..).collect();
+        let count = node_types.len() as i64;
+        let factors = [numbering.radix, numbering.radix.saturating_mul(count)];
+        let most = i128::from(factors[1]) * i128::from(count);
+        largest.admit(most, || format!("the codes of isomorphism types of {count} types of nodes"))?;
+        let mut types = Bijection::default();
+        let ancestors = colours.ancestors(0);
+        for (g, graph) in graphs.iter().enumerate() {
+            let (pairs, full) = (number(graph, &numbering.pair)?, number(graph, &numbering.full)?);
+            let n = graph.nodes();
+            for (place, (&pair, &colour)) in pairs.iter().zip(colours.colours(g)).enumerate() {
+                let ends = [place / n, place % n].map(|u| node_types[&full[u * n + u]]);
+                let code = pair + factors[0] * ends[0] + factors[1] * ends[1];
+                types.note(code, ancestors[colour as usize], (g, place / n, place % n))?;
+            }
+        }
+        let codes = types.codes(colours.colours_after(0));
+        let Numbering { pair, full, identity, .. } = numbering;
+        let (channels, block) = match count {
+            1 => (pair, None),
+            _ => {
+                let rows = Codes::new(full, rows.into_iter().collect());
+                (vec![1, 0], Some(block(&rows, &node_types, &pair, factors, identity, largest)?))
+            }
+        };
+        Ok(Types { encoder, identity, channels, codes, block, node_types: node_types.len() })
+    }
+}
+
+/// The block that brings the types of nodes i and k to the pair (i, k). Its output is (code, identity).
+fn block(
+    rows: &Codes,
+    node_types: &BTreeMap<i64, i64>,
+    pair: &[i64],
+    factors: [i64; 2],
+    identity: usize,
+    largest: &mut Largest,
+) -> Result<Plan> {
+    let ones = vec![1; rows.len()];
+    let mut types = vec![0; rows.len()];
+    node_types.iter().for_each(|(&row, &t)| types[rows.rank(row)] = t);
+    let m1 = rows.tables(&[types.clone(), ones.clone()], largest)?;
+    let m2 = rows.tables(&[ones, types], largest)?;
+    let mut m4 = Layer::zeros(pair.len() + 2, 2)?;
+    pair.iter().enumerate().for_each(|(channel, &weight)| m4.set(0, channel, weight));
+    factors.iter().enumerate().for_each(|(channel, &weight)| m4.set(0, pair.len() + channel, weight));
+    m4.set(1, identity, 1);
+    let note = format!(
+        "isomorphism types: {} input rows, {} types of nodes; W = (t . 1, 1 . t) brings them to the pairs",
+        rows.len(),
+        node_types.len()
+    );
+    Ok(Plan { m1, m2, m4, note })
+}
+
+/// Codes and colours, one each of the other.
+#[derive(Default)]
+struct Bijection {
+    colour: HashMap<i64, u32>,
+    code: HashMap<u32, i64>,
+}
+
+impl Bijection {
+    fn note(&mut self, code: i64, colour: u32, at: (usize, usize, usize)) -> Result<()> {
+        let same = *self.colour.entry(code).or_insert(colour) == colour;
+        if same && *self.code.entry(colour).or_insert(code) == code {
+            return Ok(());
+        }
+        let (graph, i, k) = at;
+        Err(Error::unfit(format!(
+            "graph {graph}: the input rows do not say the isomorphism type of the pair ({i}, {k}). The encoding has the \
+             labels of an edge in its own direction only, so graphs whose two directions have different labels cannot \
+             be compiled; --ignore-labels leaves them out"
+        )))
+    }
+
+    fn codes(&self, colours: usize) -> Vec<i64> {
+        (0..colours as u32).map(|c| self.code[&c]).collect()
+    }
+}
