@@ -15,7 +15,7 @@ mod settings;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use data::{Goal, Prepared};
+pub use data::{Goal, Prepared, Scaling, limited};
 pub use metrics::{Best, Epoch, Part};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
