@@ -8,15 +8,18 @@
 mod batches;
 mod data;
 mod metrics;
+mod overview;
 mod predict;
 mod preset;
+mod report;
 mod run;
 mod settings;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use data::{Goal, Prepared};
+pub use data::{Goal, Prepared, Scaling, limited};
 pub use metrics::{Best, Epoch, Part};
+pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
 pub use run::{Run, State, Summary};

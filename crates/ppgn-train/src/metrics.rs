@@ -55,6 +55,15 @@ impl Epoch {
         let part = self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train);
         part.accuracy.unwrap_or(-part.loss)
     }
+
+    /// What is reported of an epoch, with its name: the test part, else the validation part, else the training part.
+    pub fn reported(&self) -> (&'static str, &Part) {
+        match (&self.test, &self.validation) {
+            (Some(test), _) => ("test", test),
+            (None, Some(validation)) => ("validation", validation),
+            (None, None) => ("training", &self.train),
+        }
+    }
 }
 
 /// Adds up the figures of a part, batch by batch, in order.
