@@ -6,6 +6,7 @@
 //! was killed and resumed ends bit-equal to one that was not.
 
 mod batches;
+mod compiled;
 mod data;
 mod metrics;
 mod overview;
@@ -17,6 +18,7 @@ mod settings;
 mod trainer;
 
 pub use batches::{Batching, batches};
+pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use metrics::{Best, Epoch, Part};
 pub use overview::{Overview, Status};

@@ -2,6 +2,7 @@
 //! come together in it.
 
 use crate::batches::Batching;
+use crate::compiled::Compilation;
 use crate::data::{Goal, Scaling};
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
@@ -133,6 +134,9 @@ pub struct Settings {
     /// For regression, mean and deviation of every target over the training part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub scaling: Vec<Scaling>,
+    /// For a network that was compiled: from what, and how its scores are to be read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub compilation: Option<Compilation>,
 }
 
 /// What a file or the command line says differently from the preset. What is left out stays.
@@ -241,6 +245,7 @@ impl Settings {
             network,
             goal,
             schema: dataset.schema().clone(),
+            compilation: None,
         })
     }
 
@@ -267,14 +272,15 @@ impl Settings {
             goal,
             schema,
             scaling,
+            compilation: None,
         };
         settings.validate()?;
         Ok(settings)
     }
 
-    /// Whether the network was trained elsewhere.
+    /// Whether the network was trained elsewhere, or compiled.
     pub fn is_imported(&self) -> bool {
-        self.data.is_empty() && self.preset == IMPORT
+        self.data.is_empty() && (self.preset == IMPORT || self.compilation.is_some())
     }
 
     /// Whether the parts fit each other; what is wrong otherwise.

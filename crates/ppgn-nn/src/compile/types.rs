@@ -27,8 +27,6 @@ pub(super) struct Types {
     pub(super) codes: Vec<i64>,
     /// The block that brings the types of the nodes to the pairs, where nodes differ.
     pub(super) block: Option<Plan>,
-    /// How many types of nodes there are.
-    pub(super) node_types: usize,
 }
 
 /// The encoding that theorem 2 starts from: `paper` with the identity and, directed, the transposed adjacency.
@@ -148,7 +146,7 @@ impl Types {
                 (vec![1, 0], Some(block(&rows, &node_types, &pair, factors, identity, largest)?))
             }
         };
-        Ok(Types { encoder, identity, channels, codes, block, node_types: node_types.len() })
+        Ok(Types { encoder, identity, channels, codes, block })
     }
 }
 

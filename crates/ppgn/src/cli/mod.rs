@@ -1,5 +1,6 @@
 //! The commands: raw arguments here, one file a command below.
 
+mod compile;
 mod data;
 mod embed;
 mod import;
@@ -39,6 +40,8 @@ enum Command {
     Embed(embed::Args),
     /// List the runs in a folder: settings, state, best figures
     Runs(runs::Args),
+    /// Write the network that is a Weisfeiler-Leman test on given graphs: the paper's theorem 2 as weights
+    Compile(compile::Args),
     /// Make a run of a PyTorch checkpoint of the paper's authors
     Import(import::Args),
 }
@@ -53,6 +56,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Embed(args) => embed::run(&args),
         Command::Runs(args) => runs::run(&args),
+        Command::Compile(args) => compile::run(&args),
         Command::Import(args) => import::run(&args),
     };
     match result {

@@ -1,5 +1,7 @@
 //! `ppgn predict`: what a trained network makes of graphs, a row each.
 
+mod pairs;
+
 use super::data::DATA_HELP;
 use super::input::InputArgs;
 use super::output::{self, counted};
@@ -30,6 +32,9 @@ pub(crate) struct Args {
     /// The raw outputs of the network instead of probabilities or values
     #[arg(long)]
     scores: bool,
+    /// Take graphs 2p and 2p+1 as pairs: how many a compiled network tells apart
+    #[arg(long, conflicts_with_all = ["out", "scores"])]
+    pairs: bool,
     /// Print one JSON object, and rows to --out only
     #[arg(long)]
     json: bool,
@@ -42,6 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
     let predictor = Predictor::open(&args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
+    if args.pairs {
+        return pairs::run(args, &predictor, &dataset);
+    }
     let start = Instant::now();
     let rows = rows(&predictor, &dataset, args.scores)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -93,7 +93,7 @@ pub(super) struct TestName {
     pub(super) test: Test,
 }
 
-fn test(name: &str) -> Result<Test, String> {
+pub(super) fn test(name: &str) -> Result<Test, String> {
     name.parse().map_err(|e: ppgn::wl::Error| e.to_string())
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// The memory that is free, where the system says it.
-fn free_memory() -> Option<u64> {
+pub(super) fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)

@@ -1,0 +1,90 @@
+//! Runs of networks that were compiled, not trained: what they are, and when they tell two graphs apart.
+
+use crate::data::{Goal, Scaling};
+use crate::settings::Settings;
+use ppgn_graph::{Dataset, Result, Target};
+use ppgn_nn::Precision;
+use ppgn_nn::compile::{Compiled, Multiset};
+use serde::{Deserialize, Serialize};
+
+/// What stands in the place of a preset where a network was compiled.
+const COMPILE: &str = "compile";
+
+/// What a network was compiled from, and how its scores are to be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compilation {
+    /// The test that the network is, such as `2-fwl`.
+    pub test: String,
+    /// Its rounds.
+    pub rounds: usize,
+    /// How multisets of colours become vectors.
+    pub multiset: Multiset,
+    /// The smallest of the largest differences of scores, over all pairs of the compiled graphs that it parts.
+    pub margin: f64,
+    /// Two graphs are told apart where a score differs by more than this: half the margin.
+    pub threshold: f64,
+}
+
+impl Settings {
+    /// The settings of a network that was compiled from a dataset. Its outputs are the histogram of the last colours.
+    pub fn compiled(test: &str, dataset: &Dataset, compiled: &Compiled) -> Result<Self> {
+        let outputs = compiled.config.outputs;
+        let names = (0..outputs).map(|i| Target { name: format!("histogram{i}"), unit: String::new() });
+        let mut settings = Settings::imported(
+            dataset.name(),
+            Precision::F64,
+            compiled.encoding,
+            compiled.config.clone(),
+            Goal::Targets(names.collect()),
+            dataset.schema().clone(),
+            vec![Scaling { mean: 0.0, deviation: 1.0 }; outputs],
+        )?;
+        settings.preset = COMPILE.to_string();
+        let nodes = dataset.graphs().iter().map(|g| g.nodes()).max().unwrap_or(0);
+        settings.training.batch = compiled.batch(nodes);
+        settings.compilation = Some(Compilation {
+            test: test.to_string(),
+            rounds: compiled.rounds,
+            multiset: compiled.multiset,
+            margin: compiled.margin,
+            threshold: compiled.threshold(),
+        });
+        Ok(settings)
+    }
+}
+
+/// What a compiled network says of graphs 2p and 2p + 1, taken as pairs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// For every pair, the largest absolute difference of a score.
+    pub differences: Vec<f64>,
+    /// A pair is distinguished where that exceeds this.
+    pub threshold: f64,
+}
+
+impl Pairs {
+    /// The pairs of graphs with these scores, in order; a last graph without a partner is left out.
+    ///
+    /// ```
+    /// use ppgn_train::Pairs;
+    /// let pairs = Pairs::of(&[vec![1.0, 5.0], vec![1.0, 2.0], vec![7.0, 0.0], vec![7.0, 0.0]], 0.5);
+    /// assert_eq!((pairs.distinguished(), pairs.margin_min()), (vec![0], Some(3.0)));
+    /// ```
+    pub fn of(scores: &[Vec<f64>], threshold: f64) -> Self {
+        let difference =
+            |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        Pairs { differences: scores.chunks_exact(2).map(difference).collect(), threshold }
+    }
+
+    /// The pairs that are told apart, by number.
+    pub fn distinguished(&self) -> Vec<usize> {
+        (0..self.differences.len()).filter(|&p| self.differences[p] > self.threshold).collect()
+    }
+
+    /// The smallest difference of a pair that is told apart, if one is.
+    pub fn margin_min(&self) -> Option<f64> {
+        let apart = self.distinguished().into_iter().map(|p| self.differences[p]);
+        apart.min_by(f64::total_cmp)
+    }
+}

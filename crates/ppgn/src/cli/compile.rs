@@ -1,0 +1,177 @@
+//! `ppgn compile`: a theorem of the paper as weights, for given graphs, in a run folder like any other.
+
+use super::data::DATA_HELP;
+use super::input::{InputArgs, size};
+use super::interrupt::on_ctrl_c;
+use super::output::{self, counted};
+use super::train::free_folder;
+use super::train::settings::load_all;
+use super::wl::{free_memory, test};
+use anyhow::Result;
+use ppgn::graph::{Dataset, Error};
+use ppgn::nn::Device;
+use ppgn::nn::compile::{Compiled, Multiset, Options, two_fwl};
+use ppgn::train::{Run, Settings};
+use ppgn::wl::{Features, Test, refine};
+use serde_json::json;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// `ppgn compile`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DATA_HELP)]
+pub(crate) struct Args {
+    /// The graphs: the network's scores differ for two of them exactly if the test parts them
+    data: String,
+    /// The test: 2-fwl, which the paper's networks match (theorem 2)
+    #[arg(long, value_name = "TEST", default_value = "2-fwl", value_parser = test)]
+    test: Test,
+    /// So many rounds of the test [default: the fewest that part the graphs as the stable colouring does]
+    #[arg(long, value_name = "R")]
+    rounds: Option<usize>,
+    /// How multisets of colours become vectors: projections, power-sums (the paper's) or counts
+    #[arg(long, value_name = "HOW", default_value = "projections", value_parser = multiset)]
+    multiset: Multiset,
+    /// Labels of nodes and edges are no colours
+    #[arg(long)]
+    ignore_labels: bool,
+    /// Say what every block does
+    #[arg(long)]
+    explain: bool,
+    /// The run folder [default: runs/DATA-TEST, with a number after it if that is there]
+    #[arg(long, value_name = "NET")]
+    out: Option<PathBuf>,
+    /// At most so much memory for the test, such as 2GiB [default: 80 % of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+fn multiset(name: &str) -> Result<Multiset, String> {
+    name.parse().map_err(|e: Error| e.to_string())
+}
+
+/// Runs `ppgn compile`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if Ok(args.test) != Test::fwl(2) {
+        return Err(Error::call(format!(
+            "{} cannot be compiled: networks of pairs, theorem 2's, are 2-fwl",
+            args.test
+        ))
+        .into());
+    }
+    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
+        return Err(
+            Error::call(format!("{} is there already; --out names a new folder", out.display())).into()
+        );
+    }
+    let (_, dataset) = load_all(&args.data, &args.input)?;
+    let start = Instant::now();
+    let compiled = compile(args, &dataset)?;
+    // What is written is what was seen to work: the real network, on all graphs.
+    compiled.verify(dataset.graphs(), dataset.schema())?;
+    let settings = Settings::compiled(&args.test.to_string(), &dataset, &compiled)?;
+    let out = args.out.clone().unwrap_or_else(|| free_folder(&format!("{}-{}", dataset.name(), args.test)));
+    let run = Run::import(&out, settings, &compiled.network(&Device::default())?)?;
+    let seconds = start.elapsed().as_secs_f64();
+    match args.json {
+        true => output::json(&to_json(args, &run, &dataset, &compiled, seconds))?,
+        false => output::print(&to_text(args, &run, &dataset, &compiled, seconds))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compile(args: &Args, dataset: &Dataset) -> Result<Compiled> {
+    let labels = !args.ignore_labels;
+    let options = ppgn::wl::Options {
+        features: Features { labels, attributes: false },
+        // The stable colouring says how many rounds are enough; a given number needs no more than itself.
+        rounds: args.rounds,
+        max_memory: args.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
+        interrupt: on_ctrl_c(),
+    };
+    let colours = refine(dataset.graphs(), args.test, &options)?;
+    let options = Options { rounds: args.rounds, multiset: args.multiset, labels };
+    Ok(two_fwl(dataset.graphs(), dataset.schema(), &colours, &options)?)
+}
+
+/// How many different rows of scores there are.
+fn classes(compiled: &Compiled) -> usize {
+    let mut rows: Vec<Vec<u64>> =
+        compiled.scores.iter().map(|row| row.iter().map(|s| s.to_bits()).collect()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.len()
+}
+
+fn to_json(
+    args: &Args,
+    run: &Run,
+    dataset: &Dataset,
+    compiled: &Compiled,
+    seconds: f64,
+) -> serde_json::Value {
+    json!({
+        "data": dataset.name(),
+        "test": args.test.to_string(),
+        "run": run.path(),
+        "graphs": dataset.len(),
+        "classes": classes(compiled),
+        "rounds": compiled.rounds,
+        "blocks": compiled.config.blocks.len(),
+        "parameters": parameters(compiled),
+        "multiset": compiled.multiset.name(),
+        "margin": compiled.margin,
+        "threshold": compiled.threshold(),
+        "largest_sum": compiled.largest,
+        "steps": compiled.steps,
+        "seconds": seconds,
+    })
+}
+
+fn parameters(compiled: &Compiled) -> usize {
+    compiled.parameters.iter().map(ppgn::nn::Values::len).sum()
+}
+
+fn to_text(args: &Args, run: &Run, dataset: &Dataset, compiled: &Compiled, seconds: f64) -> String {
+    let mut text = format!(
+        "{}: {} in {}, as {} parts them after {}; {} with {} parameters ({seconds:.1} s)\n",
+        dataset.name(),
+        counted(dataset.len(), "graph", "graphs"),
+        counted(classes(compiled), "class", "classes"),
+        args.test,
+        counted(compiled.rounds, "round", "rounds"),
+        counted(compiled.config.blocks.len(), "block", "blocks"),
+        parameters(compiled),
+    );
+    if args.explain {
+        for (l, (step, block)) in compiled.steps.iter().zip(&compiled.config.blocks).enumerate() {
+            let hidden =
+                block.hidden.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "  block {}: {step}", l + 1);
+            let _ = writeln!(
+                text,
+                "           m1, m2: hidden {hidden}, then {} channels of W; m4: {} channels",
+                block.product(),
+                block.width
+            );
+        }
+        let _ =
+            writeln!(text, "  suffix ii: the sums of the last block over all pairs; the other maps are zero");
+    }
+    let _ = writeln!(
+        text,
+        "Scores of graphs that it parts differ by {} or more; no sum exceeds 2^{:.1}, so f64 is exact in any order.",
+        compiled.margin,
+        compiled.largest.max(1.0).log2()
+    );
+    let path = run.path().display();
+    let _ = writeln!(text, "The run is in {path}: `ppgn predict {path} {} --pairs` uses it.", args.data);
+    text
+}

@@ -1,0 +1,86 @@
+//! `ppgn compile` and `ppgn predict --pairs`: theorem 2 from the command line.
+
+use crate::run::{data_folder, have, ppgn};
+use serde_json::Value;
+use std::path::Path;
+
+/// Compiles a network, and says what it makes of the pairs of data.
+fn compiled(folder: &Path, data: &str, more: &[&str]) -> (Value, Value) {
+    let net = folder.join(format!("net{}", std::fs::read_dir(folder).unwrap().count()));
+    let net = net.to_str().unwrap();
+    let words = [&["compile", data, "--test", "2-fwl", "--out", net, "--json"], more].concat();
+    let compiled = ppgn(words).ok().json();
+    let pairs = ppgn(["predict", net, data, "--pairs", "--json"]).ok().json();
+    (compiled, pairs)
+}
+
+#[test]
+fn pairs_of_brec_are_told_apart_as_the_test_does() {
+    if !have("brec/basic.g6") || !have("sr/sr16622.g6") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| data_folder().join(name).display().to_string();
+    for (name, pairs, parted) in
+        [("brec/basic.g6", 60, 60), ("brec/regular.g6", 50, 50), ("sr/sr16622.g6", 1, 0)]
+    {
+        let (compiled, said) = compiled(folder.path(), &path(name), &[]);
+        assert_eq!((&said["pairs"], &said["distinguished"]), (&pairs.into(), &parted.into()), "{name}");
+        assert_eq!(said["threshold"], compiled["threshold"]);
+        match parted {
+            0 => assert_eq!(said["margin_min"], Value::Null),
+            _ => assert!(said["margin_min"].as_f64() >= compiled["margin"].as_f64()),
+        }
+        let test = ppgn(["wl", "pairs", &path(name), "--test", "2-fwl", "--json"]).ok().json();
+        assert_eq!(said["distinguished_indices"], test["distinguished_indices"]);
+    }
+}
+
+#[test]
+fn a_compiled_network_is_a_run_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net");
+    let net = net.to_str().unwrap();
+    let ran = ppgn(["compile", "figure1", "--multiset", "power-sums", "--explain", "--out", net]).ok();
+    assert!(
+        ran.out.contains("2 graphs in 2 classes") && ran.out.contains("block 2: histogram"),
+        "{}",
+        ran.out
+    );
+    let config = std::fs::read_to_string(Path::new(net).join("config.toml")).unwrap();
+    for line in
+        ["precision = \"f64\"", "pooling = \"sum\"", "test = \"2-fwl\"", "rounds = 1", "identity = true"]
+    {
+        assert!(config.contains(line), "{line} is not in {config}");
+    }
+    let said = ppgn(["predict", net, "figure1", "--pairs"]).ok().out;
+    assert!(said.starts_with("the network tells 1 of 1 pairs apart, each by at least "), "{said}");
+    let rows = ppgn(["predict", net, "figure1"]).ok().out;
+    assert!(rows.starts_with("index,histogram0") && rows.lines().count() == 3, "{rows}");
+    let features = folder.path().join("features.npy");
+    ppgn(["embed", net, "figure1", features.to_str().unwrap()]).ok();
+    assert!(ppgn(["runs", folder.path().to_str().unwrap()]).ok().out.contains("compile"));
+    ppgn(["train", "--resume", net]).fails(2, "nothing to resume");
+    // Another number of rounds is another network.
+    let none = folder.path().join("none");
+    let none = none.to_str().unwrap();
+    ppgn(["compile", "figure1", "--rounds", "0", "--out", none]).ok();
+    assert!(ppgn(["predict", none, "figure1", "--pairs"]).ok().out.contains("tells 0 of 1"));
+}
+
+#[test]
+fn wrong_calls_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net");
+    let net = net.to_str().unwrap();
+    ppgn(["compile", "figure1", "--test", "1-wl", "--out", net]).fails(2, "cannot be compiled");
+    ppgn(["compile", "figure1", "--multiset", "sums", "--out", net])
+        .fails(2, "projections, power-sums and counts");
+    ppgn(["compile", "figure1", "--out", folder.path().to_str().unwrap()]).fails(2, "is there already");
+    let huge =
+        ["compile", "gnp:n=14,p=0.4,count=2", "--multiset", "power-sums", "--rounds", "2", "--out", net];
+    ppgn(huge).fails(1, "f64 is exact below 2^53 only");
+    assert!(!Path::new(net).exists(), "a refusal leaves nothing behind");
+    ppgn(["compile", "figure1", "--out", net]).ok();
+    ppgn(["predict", net, "figure1:0", "--pairs"]).fails(2, "odd number");
+}
