@@ -71,7 +71,7 @@ fn embeddings_are_arrays() {
         "two blocks of 4, diagonal and off it"
     );
     let mut archive = zip::ZipArchive::new(std::fs::File::open(&out).unwrap()).unwrap();
-    let names: Vec<String> = archive.file_names().map(str::to_string).collect();
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().to_string()).collect();
     assert_eq!(names, ["embedding.npy", "label.npy"]);
     let embedding = npyz::NpyFile::new(archive.by_name("embedding.npy").unwrap()).unwrap();
     assert_eq!(embedding.shape(), [16, 16]);
@@ -92,25 +92,28 @@ fn other_shapes_and_damaged_runs_are_told() {
     let run = folder.path().join("run");
     tiny(&run, "").ok();
     let name = run.to_str().unwrap();
-    let labelled = folder.path().join("labelled.jsonl");
     if have("tu/MUTAG.zip") {
         let told = "graph 0 of MUTAG is not of the shape that the run was trained on (csl): 1 node label columns, but the run's data has 0";
         for command in ["predict", "embed"] {
             ppgn([command, name, "MUTAG", "--offline"]).fails(1, told);
         }
-        // A label that the run has not seen is named.
-        let mutag = folder.path().join("mutag");
-        let words =
-            "train MUTAG --limit 2 --split 100/0/0 --blocks 2 --epochs 1 --batch 1 --quiet --offline --out";
-        command().args(words.split_whitespace()).arg(&mutag).output().unwrap();
-        let config = std::fs::read_to_string(mutag.join("config.toml")).unwrap();
-        assert!(
-            config.contains("values = [0, 1, 2, 3, 4, 5, 6]"),
-            "the schema is the whole dataset's: {config}"
-        );
-        let text = "{\"ppgn\":1}\n";
-        std::fs::write(&labelled, text).unwrap();
     }
+    // A label that the run has not seen is named.
+    let data = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let known = data("known.txt", "2\n2 0\n0 1 1\n1 1 0\n2 1\n0 0\n1 0\n");
+    let new = data("new.txt", "1\n2 0\n0 1 1\n7 1 0\n");
+    let run_of = |out: &Path| -> Ran {
+        let words = "--split 100/0/0 --blocks 2 --epochs 1 --quiet --out".split_whitespace();
+        command().args(["train", &known]).args(words).arg(out).output().unwrap().into()
+    };
+    let labelled = folder.path().join("labelled");
+    assert!(run_of(&labelled).ok().out.contains("training accuracy"));
+    ppgn(["predict", labelled.to_str().unwrap(), &known]).ok();
+    ppgn(["predict", labelled.to_str().unwrap(), &new]).fails(1, "node 1 has the label 7, which column");
     ppgn(["predict", "no-such-run", "csl"]).fails(2, "no-such-run is no run: it has no config.toml");
     ppgn(["predict", name, "no-such-data"]).fails(2, "no-such-data");
     let best = run.join("best/model.safetensors");
@@ -178,7 +181,7 @@ fn checkpoints_become_runs() {
     assert!(import("suffix_ii.pt", "").ok().out.contains("runs/suffix_ii"));
     import("suffix_ii.pt", "--data csl")
         .fails(1, "takes 3 input channels, but csl has 1 in the encoding `authors`");
-    import("suffix_ii.pt", "--encoding paper+identity --data figure1")
+    import("suffix_ii.pt", "--data petersen")
         .fails(2, "neither classes nor targets");
     import("suffix_ii.pt", "--encoding qm9").fails(2, "channels");
     import("wrong_names.pt", "").fails(1, "bn.weight");

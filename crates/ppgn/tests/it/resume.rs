@@ -8,7 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Enough to have something to kill.
-const MORE: &str = "--epochs 25";
+const EPOCHS: u64 = 100;
+
+fn more() -> String {
+    format!("--epochs {EPOCHS}")
+}
 
 fn resume(run: &Path) -> Command {
     let mut command = command();
@@ -21,14 +25,14 @@ fn start(run: &Path) -> Command {
     command
         .arg("train")
         .args(TINY.split_whitespace())
-        .args(MORE.split_whitespace())
+        .args(more().split_whitespace())
         .args(["--quiet", "--out"])
         .arg(run);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-fn wait_for(what: impl Fn() -> bool) {
+fn wait_for(mut what: impl FnMut() -> bool) {
     let start = Instant::now();
     while !what() {
         assert!(start.elapsed() < Duration::from_secs(60), "it never happens");
@@ -50,27 +54,22 @@ fn killed_ten_times_it_ends_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
     let begun = Instant::now();
-    tiny(&whole, MORE).ok();
-    // Points within an average of two epochs and a half, so that ten kills fit in.
-    let span = begun.elapsed().as_micros() as usize / 5;
+    tiny(&whole, &more()).ok();
+    let epoch = begun.elapsed() / EPOCHS as u32;
     let mut random = ppgn::graph::random::Stream::new(4, "kills", &[]);
-    let (mut kills, mut seen) = (0, Vec::new());
-    while kills < 10 {
+    let mut seen = Vec::new();
+    while seen.len() < 10 {
         let mut child = if parts.exists() { resume(&parts) } else { start(&parts) }.spawn().unwrap();
-        if kills > 0 {
-            // Past the start of the process, or it never gets anywhere.
+        // One in three may die while it starts; the others get somewhere.
+        if seen.len() % 3 > 0 {
             let before = epochs(&parts);
             wait_for(|| epochs(&parts) > before || !matches!(child.try_wait(), Ok(None)));
         }
-        std::thread::sleep(Duration::from_micros(random.below(span) as u64));
+        std::thread::sleep(epoch * random.below(8000) as u32 / 1000);
         child.kill().unwrap();
-        if child.wait().unwrap().success() {
-            break; // it was quicker than we are
-        }
-        kills += 1;
+        assert!(!child.wait().unwrap().success(), "it was done before it was killed ten times, at {seen:?}");
         seen.push(epochs(&parts));
     }
-    assert!(kills >= 5, "killed {kills} times only, at {seen:?}");
     if parts.exists() { resume(&parts) } else { start(&parts) }.status().unwrap();
     assert_eq!(exact(&whole), exact(&parts), "killed after {seen:?} epochs");
     let left = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
@@ -85,7 +84,7 @@ fn killed_ten_times_it_ends_the_same() {
 fn ctrl_c_stops_with_130_and_says_how_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, run) = (folder.path().join("whole"), folder.path().join("run"));
-    tiny(&whole, MORE).ok();
+    tiny(&whole, &more()).ok();
     let child = start(&run).arg("--json").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(|| epochs(&run) >= 2);
     signal(&child, "-INT");
@@ -126,7 +125,7 @@ fn two_processes_on_one_run() {
 fn a_full_disk_leaves_the_last_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, run) = (folder.path().join("whole"), folder.path().join("run"));
-    tiny(&whole, MORE).ok();
+    tiny(&whole, &more()).ok();
     let mut child = start(&run).spawn().unwrap();
     wait_for(|| epochs(&run) >= 2);
     child.kill().unwrap();
