@@ -6,6 +6,9 @@
 //! [`Space`]. Weights go to and from safetensors files ([`weights`]) and come from the authors' checkpoints
 //! ([`import`]), under the same names.
 //!
+//! The paper's theory runs as well: [`compile`] writes the network of Theorem 2 for given graphs, [`equivariant`] has the
+//! linear layers of any order and the k-order networks of Theorem 1, [`multiset`] the power sums of Section 4.
+//!
 //! ```
 //! use ppgn_nn::{Adam, Batch, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
 //!

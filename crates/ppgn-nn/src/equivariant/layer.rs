@@ -164,7 +164,7 @@ impl EquivariantLinear {
     /// - `x`: `[n^k, inputs]`
     /// - result: `[n^l, outputs]`
     pub fn forward(&self, x: Tensor<2>, n: usize) -> Result<Tensor<2>> {
-        self.check(&x, n)?;
+        self.check(&x, n, self.config.inputs)?;
         let mut sums: BTreeMap<&Reduction, Tensor<2>> = BTreeMap::new();
         // Operations that are put into the output in the same way are added up before they are.
         let mut parts: BTreeMap<&Embedding, Tensor<2>> = BTreeMap::new();
@@ -187,14 +187,17 @@ impl EquivariantLinear {
         Ok(embedded.reduce(|sum, part| sum + part).expect("a basis has at least one operation"))
     }
 
-    /// One basis operation by itself, `L_p(X)` for the p-th partition; there must be one.
+    /// One basis operation by itself, `L_p(X)` for the p-th partition, on any number of channels.
     ///
     /// # Shapes
     /// - `x`: `[n^k, channels]`
     /// - result: `[n^l, channels]`
-    pub fn basis(&self, p: usize, x: &Tensor<2>, n: usize) -> Tensor<2> {
-        let (reduction, embedding) = &self.operations[p];
-        embedding.apply(self.reduce(reduction, x, n), n)
+    pub fn basis(&self, p: usize, x: &Tensor<2>, n: usize) -> Result<Tensor<2>> {
+        self.check(x, n, x.dims()[1])?;
+        let operation = self.operations.get(p);
+        let (reduction, embedding) = operation
+            .ok_or_else(|| Error::call(format!("there are {} operations, none is {p}", self.operations())))?;
+        Ok(embedding.apply(self.reduce(reduction, x, n), n))
     }
 
     fn reduce(&self, reduction: &Reduction, x: &Tensor<2>, n: usize) -> Tensor<2> {
@@ -205,8 +208,8 @@ impl EquivariantLinear {
         }
     }
 
-    fn check(&self, x: &Tensor<2>, n: usize) -> Result<()> {
-        let EquivariantConfig { k, l, inputs, .. } = self.config;
+    fn check(&self, x: &Tensor<2>, n: usize, inputs: usize) -> Result<()> {
+        let EquivariantConfig { k, l, .. } = self.config;
         let rows = |order: usize| (0..order).try_fold(1usize, |rows, _| rows.checked_mul(n));
         if n == 0 {
             return Err(Error::unfit("a graph without nodes has nothing to sum"));

@@ -51,24 +51,22 @@ pub(super) fn constant(partition: &[usize]) -> Embedding {
     operation(partition, 0).1
 }
 
-/// All tuples of so many indices below n, in their order.
-fn tuples(order: usize, n: usize) -> impl Iterator<Item = Vec<usize>> {
-    (0..n.pow(order as u32)).map(move |place| digits(place, order, n))
-}
-
-/// The tuple at a place.
-fn digits(mut place: usize, order: usize, n: usize) -> Vec<usize> {
-    let mut tuple = vec![0; order];
-    for digit in tuple.iter_mut().rev() {
-        *digit = place % n;
-        place /= n;
+/// How far apart the rows of an order-k tensor are for each block of its indices: a step in all of them at once.
+fn strides(blocks: &[usize], count: usize, n: usize) -> Vec<usize> {
+    let mut strides = vec![0; count];
+    let mut step = 1;
+    for &block in blocks.iter().rev() {
+        strides[block] += step;
+        step *= n;
     }
-    tuple
+    strides
 }
 
-/// The place of a tuple.
-fn place(tuple: impl IntoIterator<Item = usize>, n: usize) -> usize {
-    tuple.into_iter().fold(0, |place, digit| place * n + digit)
+/// The rows of all tuples of values of some indices, the last one fastest, by their strides.
+fn rows(strides: impl IntoIterator<Item = usize>, n: usize) -> Vec<usize> {
+    strides.into_iter().fold(vec![0], |rows, stride| {
+        rows.iter().flat_map(|&row| (0..n).map(move |value| row + value * stride)).collect()
+    })
 }
 
 fn indices(list: Vec<i64>, like: &Tensor<2>) -> Tensor<1, Int> {
@@ -101,14 +99,10 @@ impl Reduction {
 
     /// The rows of the diagonal, the kept indices first and those to be summed last.
     fn rows(&self, n: usize) -> Vec<i64> {
-        let kept = (0..self.kept.len()).filter(|&b| self.kept[b]);
-        let order: Vec<usize> = kept.chain((0..self.kept.len()).filter(|&b| !self.kept[b])).collect();
-        let row = |tuple: Vec<usize>| {
-            let mut value = vec![0; order.len()];
-            order.iter().zip(tuple).for_each(|(&block, digit)| value[block] = digit);
-            place(self.blocks.iter().map(|&b| value[b]), n) as i64
-        };
-        tuples(order.len(), n).map(row).collect()
+        let strides = strides(&self.blocks, self.kept.len(), n);
+        let kept = (0..strides.len()).filter(|&b| self.kept[b]);
+        let order = kept.chain((0..strides.len()).filter(|&b| !self.kept[b]));
+        rows(order.map(|b| strides[b]), n).into_iter().map(|row| row as i64).collect()
     }
 }
 
@@ -117,9 +111,8 @@ impl Embedding {
     /// - `x`: `[n^order, channels]`
     /// - result: `[n^l, channels]`
     pub(super) fn apply(&self, x: Tensor<2>, n: usize) -> Tensor<2> {
-        let rows = x.dims()[0];
-        let places: Vec<i64> = tuples(self.blocks.len(), n).map(|tuple| self.row(&tuple, n)).collect();
-        if places.len() == rows && places.iter().enumerate().all(|(i, &p)| i as i64 == p) {
+        let places = self.places(n);
+        if places.len() == x.dims()[0] && places.iter().enumerate().all(|(i, &p)| i as i64 == p) {
             return x;
         }
         // Where indices of a block differ, a row of zeros that follows the others.
@@ -128,20 +121,14 @@ impl Embedding {
         Tensor::cat(vec![x, zero], 0).select(0, places) // [n^l, channels]
     }
 
-    /// The incoming row of an output tuple, or the one behind the last.
-    fn row(&self, tuple: &[usize], n: usize) -> i64 {
-        let mut value: Vec<Option<usize>> = vec![None; self.source.len()];
-        for (&block, &digit) in self.blocks.iter().zip(tuple) {
-            if value[block].replace(digit).is_some_and(|before| before != digit) {
-                return n.pow(self.order as u32) as i64;
-            }
-        }
-        let mut digits = vec![0; self.order];
-        for (source, value) in self.source.iter().zip(value) {
-            if let (Some(source), Some(value)) = (source, value) {
-                digits[*source] = value;
-            }
-        }
-        place(digits, n) as i64
+    /// The incoming row of every output tuple, or the one behind the last where indices of a block differ.
+    fn places(&self, n: usize) -> Vec<i64> {
+        let [incoming, outgoing] = [self.order, self.blocks.len()].map(|order| n.pow(order as u32));
+        let mut places = vec![incoming as i64; outgoing];
+        let to = rows(strides(&self.blocks, self.source.len(), n), n);
+        let step = |source: &Option<usize>| source.map_or(0, |digit| n.pow((self.order - 1 - digit) as u32));
+        let from = rows(self.source.iter().map(step), n);
+        to.into_iter().zip(from).for_each(|(to, from)| places[to] = from as i64);
+        places
     }
 }

@@ -130,7 +130,10 @@ fn known_pairs_with_every_encoding_of_multisets() {
                 Ok(compiled) => compiled,
                 // Powers as high as there are nodes: exact for small graphs of few colours only.
                 Err(error) if multiset == Multiset::PowerSums => {
-                    assert!(graphs[0].nodes() >= 10 && error.to_string().contains("2^53"), "{specs:?} {error}");
+                    assert!(
+                        graphs[0].nodes() >= 10 && error.to_string().contains("2^53"),
+                        "{specs:?} {error}"
+                    );
                     continue;
                 }
                 Err(error) => panic!("{specs:?} {multiset:?} {error}"),

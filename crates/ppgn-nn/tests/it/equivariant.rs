@@ -58,7 +58,7 @@ fn dense(partition: &[usize], k: usize, l: usize, n: usize) -> Vec<f64> {
 fn computed(layer: &EquivariantLinear, p: usize, n: usize) -> Vec<f64> {
     let rows = power(n, layer.config().k);
     let unit: Vec<f64> = (0..rows * rows).map(|x| f64::from(u8::from(x % (rows + 1) == 0))).collect();
-    numbers(layer.basis(p, &tensor(rows, &unit), n))
+    numbers(layer.basis(p, &tensor(rows, &unit), n).unwrap())
 }
 
 const ORDERS: [(usize, usize); 10] =
@@ -316,6 +316,7 @@ fn wrong_calls_are_told() {
     let layer = layer(EquivariantConfig::new(2, 1, 1, 1), 0);
     assert!(layer.forward(tensor(4, &[0.0; 4]), 3).unwrap_err().to_string().contains("3^2 rows"));
     assert!(!layer.forward(tensor(4, &[0.0; 4]), 0).unwrap_err().is_call());
+    assert!(layer.basis(5, &tensor(4, &[0.0; 4]), 2).unwrap_err().to_string().contains("5 operations"));
     let config = KOrderConfig {
         k: 4,
         inputs: 1,
