@@ -157,20 +157,20 @@ fn to_text(args: &Args, run: &Run, dataset: &Dataset, compiled: &Compiled, secon
             let _ = writeln!(text, "  block {}: {step}", l + 1);
             let _ = writeln!(
                 text,
-                "           m1, m2: hidden {hidden}, then {} channels of W; m4: {} channels",
-                block.product(),
-                block.width
+                "           m1, m2: hidden {hidden}, then {} of W; m4: {}",
+                counted(block.product(), "channel", "channels"),
+                counted(block.width, "channel", "channels")
             );
         }
         let _ =
             writeln!(text, "  suffix ii: the sums of the last block over all pairs; the other maps are zero");
     }
-    let _ = writeln!(
-        text,
-        "Scores of graphs that it parts differ by {} or more; no sum exceeds 2^{:.1}, so f64 is exact in any order.",
-        compiled.margin,
-        compiled.largest.max(1.0).log2()
-    );
+    let apart = match classes(compiled) {
+        1 => "It parts none of them".to_string(),
+        _ => format!("Scores of graphs that it parts differ by {} or more", compiled.margin),
+    };
+    let largest = compiled.largest.max(1.0).log2();
+    let _ = writeln!(text, "{apart}; no sum exceeds 2^{largest:.1}, so f64 is exact in any order.");
     let path = run.path().display();
     let _ = writeln!(text, "The run is in {path}: `ppgn predict {path} {} --pairs` uses it.", args.data);
     text
