@@ -18,6 +18,12 @@ const ONE_HOT: usize = 256;
 /// How often each colour occurs in a graph, ascending by colour, without zeros.
 pub(super) type Counts = Vec<(u32, u64)>;
 
+/// A value a colour, for every channel.
+type Tables = Vec<Vec<i64>>;
+
+/// A score a channel, for every graph.
+type Scores = Vec<Vec<i64>>;
+
 /// The histograms of all graphs after a round. O(pairs log pairs).
 pub(super) fn histograms(colours: &Refinement, round: usize) -> Vec<Counts> {
     let ancestors = colours.ancestors(round);
@@ -37,7 +43,7 @@ pub(super) fn classes(histograms: &[Counts]) -> usize {
 /// The last block, and the scores that it gives every graph.
 pub(super) struct Histogram {
     pub(super) plan: Plan,
-    pub(super) scores: Vec<Vec<i64>>,
+    pub(super) scores: Scores,
 }
 
 impl Histogram {
@@ -84,11 +90,11 @@ impl Histogram {
     }
 }
 
-fn one_hot(colours: usize) -> Vec<Vec<i64>> {
+fn one_hot(colours: usize) -> Tables {
     (0..colours).map(|channel| (0..colours).map(|c| i64::from(c == channel)).collect()).collect()
 }
 
-fn scores(tables: &[Vec<i64>], histograms: &[Counts]) -> Vec<Vec<i64>> {
+fn scores(tables: &[Vec<i64>], histograms: &[Counts]) -> Scores {
     let score = |table: &Vec<i64>, counts: &Counts| -> i64 {
         counts.iter().map(|&(colour, count)| table[colour as usize] * count as i64).sum()
     };
@@ -96,13 +102,13 @@ fn scores(tables: &[Vec<i64>], histograms: &[Counts]) -> Vec<Vec<i64>> {
 }
 
 /// Tables whose sums differ exactly where histograms do, and those sums.
-fn separating(colours: usize, histograms: &[Counts]) -> Result<(Vec<Vec<i64>>, Vec<Vec<i64>>)> {
+fn separating(colours: usize, histograms: &[Counts]) -> Result<(Tables, Scores)> {
     const ATTEMPTS: u64 = 40;
     let pairs = (histograms.len() as f64).powi(2);
     for attempt in 0..ATTEMPTS {
         let channels = 1 + attempt as usize / 4;
         let below = (4.0 * pairs * 1.5f64.powi(attempt as i32 / 4)).clamp(64.0, 2f64.powi(20)) as usize;
-        let tables: Vec<Vec<i64>> = (0..channels)
+        let tables: Tables = (0..channels)
             .map(|c| {
                 let mut random = Stream::new(0, "histogram", &[attempt, c as u64]);
                 (0..colours).map(|_| random.below(below) as i64).collect()
