@@ -57,8 +57,8 @@ fn a_compiled_network_is_a_run_like_any_other() {
     assert!(said.starts_with("the network tells 1 of 1 pairs apart, each by at least "), "{said}");
     let rows = ppgn(["predict", net, "figure1"]).ok().out;
     assert!(rows.starts_with("index,histogram0") && rows.lines().count() == 3, "{rows}");
-    let features = folder.path().join("features.npy");
-    ppgn(["embed", net, "figure1", features.to_str().unwrap()]).ok();
+    let features = folder.path().join("features.npz");
+    ppgn(["embed", net, "figure1", "--out", features.to_str().unwrap()]).ok();
     assert!(ppgn(["runs", folder.path().to_str().unwrap()]).ok().out.contains("compile"));
     ppgn(["train", "--resume", net]).fails(2, "nothing to resume");
     // Another number of rounds is another network.
