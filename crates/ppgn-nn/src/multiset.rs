@@ -6,7 +6,7 @@
 //!
 //! Everything is generic over the numbers: with floats it is what a network computes, with big integers or rationals
 //! (`num-bigint`, `num-rational`) the proposition holds to the letter and is tested so. Exponents count from 0: with
-//! the paper's [n]^a, which begins at 1, the proposition would not hold.
+//! the paper's `[n]^a`, which begins at 1, the proposition would not hold.
 
 use num_traits::{One, Zero};
 
