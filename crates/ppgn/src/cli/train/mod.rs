@@ -10,7 +10,7 @@ use super::interrupt::{INTERRUPTED, on_ctrl_c};
 use super::output;
 use anyhow::{Context, Result};
 use ppgn::graph::{Dataset, Error};
-use ppgn::train::{Division, Outcome, Run, Settings, limited};
+use ppgn::train::{Division, Outcome, Overview, Run, Settings, limited};
 use progress::Progress;
 use settings::{Chosen, SettingsArgs, load_all};
 use std::path::{Path, PathBuf};
@@ -136,6 +136,9 @@ fn resume(args: &Args, path: &Path) -> Result<ExitCode> {
         format!("the data of {path} cannot be read (`ppgn train DATA --resume {path}` says where it is now)")
     });
     let dataset = limited(&loaded?.1, settings.limit, settings.training.seed)?;
+    if !args.quiet {
+        eprintln!("going on after epoch {}", Overview::of(path)?.epochs);
+    }
     work(args, &run, &dataset)
 }
 
