@@ -50,8 +50,8 @@ pub enum Outcome {
 
 /// Trains a run to its end, from its last checkpoint if it has one.
 ///
-/// A loss that is no finite number ends it with an error that names the epoch, the batch and its graphs; the last
-/// checkpoint stays.
+/// A loss that is no finite number, in training or in a part that is measured, ends it with an error that names the
+/// epoch, the batch and its graphs; the last checkpoint stays.
 pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
     let settings = run.settings();
     let prepared = Prepared::new(settings, dataset)?;
@@ -73,13 +73,13 @@ pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<
         let Some(train) = one_epoch(run, &prepared, &mut network, &mut adam, number, watcher)? else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
-        let evaluate = |graphs: &[u32]| evaluate(&prepared, &network, graphs, settings.training.batch);
+        let evaluate = |name, graphs: &[u32]| evaluate(run, &prepared, &network, number, (name, graphs));
         let epoch = Epoch {
             epoch: number,
             rate,
             train,
-            validation: evaluate(&prepared.split.validation)?,
-            test: evaluate(&prepared.split.test)?,
+            validation: evaluate("validation", &prepared.split.validation)?,
+            test: evaluate("test", &prepared.split.test)?,
         };
         let score = epoch.score();
         if state.best.as_ref().is_none_or(|best| score > best.score) {
@@ -123,12 +123,8 @@ fn one_epoch(
         let batch = prepared.batch(chosen, network.device())?;
         let step = network.backward(&batch, |scores| prepared.loss(scores, chosen))?;
         if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
-            return Err(Error::unfit(format!(
-                "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
-                 checkpoint (epoch {}) is kept. A smaller --rate may help",
-                number + 1,
-                epoch - 1
-            )));
+            let what = "the loss or its gradient";
+            return Err(not_finite(what, epoch, &format!("training batch {}", number + 1), chosen));
         }
         network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
         sums.add(prepared, chosen, step.loss, &step.scores.to_f64());
@@ -140,15 +136,35 @@ fn one_epoch(
     Ok(Some(sums.finish(prepared)))
 }
 
+/// The error of a loss that is no number: where it came from, and what is left.
+fn not_finite(what: &str, epoch: usize, place: &str, graphs: &[u32]) -> Error {
+    let kept = match epoch {
+        1 => "there is no checkpoint yet".to_string(),
+        _ => format!("the last checkpoint (epoch {}) is kept", epoch - 1),
+    };
+    Error::unfit(format!(
+        "{what} is no finite number in epoch {epoch}, {place}: graphs {graphs:?}; {kept}. A smaller --rate may help"
+    ))
+}
+
 /// The figures of a part of the data, without training on it.
-fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
+fn evaluate(
+    run: &Run,
+    prepared: &Prepared,
+    network: &Ppgn,
+    epoch: usize,
+    (name, graphs): (&str, &[u32]),
+) -> Result<Option<Part>> {
     if graphs.is_empty() {
         return Ok(None);
     }
     let mut sums = Sums::new(prepared);
-    for chosen in graphs.chunks(batch.max(1)) {
+    for (number, chosen) in graphs.chunks(run.settings().training.batch.max(1)).enumerate() {
         let scores = network.forward(&prepared.batch(chosen, network.device())?)?;
         let loss: f64 = Values::of(prepared.loss(scores.clone(), chosen)?)?.to_f64().iter().sum();
+        if !loss.is_finite() {
+            return Err(not_finite("the loss", epoch, &format!("{name} batch {}", number + 1), chosen));
+        }
         sums.add(prepared, chosen, loss, &Values::of(scores)?.to_f64());
     }
     Ok(Some(sums.finish(prepared)))

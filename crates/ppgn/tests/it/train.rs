@@ -226,6 +226,48 @@ fn wrong_resumes() {
 }
 
 #[test]
+fn a_loss_that_is_no_number_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let ran = tiny(&run, "--rate 1e35").fails(1, "no finite number in epoch 1, training batch 2: graphs [");
+    assert!(ran.err.contains("there is no checkpoint yet"), "{}", ran.err);
+    // Weights that explode after a few epochs: what was reached before is kept, and can still be read.
+    let run = folder.path().join("later");
+    let line = format!("train {} --batch 16 --rate 1e8 --epochs 60 --quiet", TINY.replace("--batch 4", ""));
+    let ran: Ran = command().args(line.split_whitespace()).arg("--out").arg(&run).output().unwrap().into();
+    assert!(ran.code == Some(1) || ran.code == Some(0), "{}", ran.err);
+    assert!(!read(&run, "metrics.jsonl").contains("null"), "every figure is a number");
+    if ran.code == Some(1) {
+        assert!(ran.err.contains("no finite number in epoch"), "{}", ran.err);
+        assert!(run.join("checkpoint/model.safetensors").exists() && !run.join("summary.json").exists());
+    }
+}
+
+#[test]
+fn a_run_finds_its_data_from_any_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |words: &str| -> Ran {
+        let mut command = command();
+        command.current_dir(folder.path()).args(words.split_whitespace()).output().unwrap().into()
+    };
+    inside("data convert csl:n=11,skips=2+3,copies=8 ./d.jsonl").ok();
+    inside("train ./d.jsonl --limit 12 --blocks 4 --epochs 2 --quiet --out run").ok();
+    let run = folder.path().join("run");
+    let before = exact(&run);
+    // As if it had been killed before its first checkpoint: all is done again, on the same twelve graphs.
+    for name in ["summary.json", "metrics.jsonl", "checkpoint/model.safetensors"] {
+        std::fs::remove_file(run.join(name)).unwrap();
+    }
+    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).ok();
+    assert_eq!(before, exact(&run));
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+    std::fs::rename(folder.path().join("d.jsonl"), folder.path().join("moved.jsonl")).unwrap();
+    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).fails(2, "says where it is now");
+    inside("train moved.jsonl --quiet --resume run").ok();
+    assert_eq!(before, exact(&run));
+}
+
+#[test]
 fn regression_by_name_and_in_its_own_units() {
     if !have("qm9/sdf/gdb9.sdf") {
         return;
