@@ -5,10 +5,12 @@
 //! graph begins is the [`Space`]'s business.
 
 use crate::precision::{Number, Precision};
+use crate::quotient::{self, Colours, Quotient};
 use crate::space::{Dense, Space};
 use burn::tensor::{Device, Tensor, TensorData};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Error, Graph, Result};
+use std::sync::Arc;
 
 /// The input of a network: rows, and the space that they live in.
 #[derive(Debug, Clone)]
@@ -73,6 +75,33 @@ impl Batch {
                 Self::fill(channels, &nodes, device, |g, rows: &mut [f64]| encoder.fill(graphs[g], rows))
             }
         }
+    }
+
+    /// A batch of graphs on the quotient space, by their numbers among the coloured ones: a row a colour.
+    ///
+    /// ```
+    /// use ppgn_graph::encode::{Encoding, Kind};
+    /// use ppgn_graph::generate::generate;
+    /// use ppgn_nn::{Batch, BlockConfig, Colours, Device, PpgnConfig, Precision};
+    /// let (device, paths) = (Device::default(), generate("gnp:n=6,p=0.5,count=4")?);
+    /// let encoder = Encoding::from(Kind::Paper).encoder(paths.schema())?;
+    /// let colours = Colours::encode(&encoder, paths.graphs(), Precision::F32, 2, &Default::default())?;
+    /// let batch = Batch::quotient(&colours, &[3, 0], &device)?;
+    /// let dense = Batch::encode(&encoder, &[paths.graph(3), paths.graph(0)], Precision::F32, &device)?;
+    /// assert_eq!((batch.space().rows(0), dense.space().rows(0)), (2, 72));
+    ///
+    /// let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
+    /// let network = config.init(&device, 1, Precision::F32)?;
+    /// let difference = network.forward(&batch)? - network.forward(&dense)?;
+    /// assert!(difference.abs().max().into_scalar::<f32>() < 1e-4);
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn quotient(colours: &Colours, graphs: &[usize], device: &Device) -> Result<Self> {
+        let (space, ids) = Quotient::new(colours, graphs)?;
+        let device = device.clone().without_autodiff();
+        let inputs = quotient::inputs(colours, &ids);
+        let rows = inputs.into_tensor([ids.len(), colours.channels()], &device);
+        Ok(Batch { rows, space: Space::Quotient(Arc::new(space)), precision: colours.precision() })
     }
 
     /// Lays the graphs out and has every one's rows, zeros, filled.

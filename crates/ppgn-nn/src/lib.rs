@@ -37,6 +37,7 @@ mod network;
 mod pool;
 mod precision;
 mod product;
+mod quotient;
 mod space;
 mod suffix;
 
@@ -51,4 +52,5 @@ pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKi
 pub use layout::{Array, Layout, Part};
 pub use network::{Ppgn, Step};
 pub use precision::{Number, Precision, Values};
+pub use quotient::{Colours, Quotient};
 pub use space::{Dense, Space};

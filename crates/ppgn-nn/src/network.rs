@@ -6,6 +6,7 @@ use crate::config::{PpgnConfig, SuffixKind};
 use crate::layout::Layout;
 use crate::linear::Cutter;
 use crate::precision::{Precision, Values};
+use crate::space::Space;
 use crate::suffix::Suffix;
 use burn::tensor::{Device, Tensor};
 use ppgn_graph::{Error, Result};
@@ -228,6 +229,15 @@ impl Ppgn {
                 "the network is in {}, the batch in {}",
                 self.precision.name(),
                 batch.precision().name()
+            )));
+        }
+        if let Space::Quotient(quotient) = batch.space()
+            && quotient.depth() < self.config.blocks.len()
+        {
+            return Err(Error::call(format!(
+                "the network has {} blocks, the batch's colours are for {}",
+                self.config.blocks.len(),
+                quotient.depth()
             )));
         }
         if batch.rows().device() != self.device {

@@ -7,6 +7,7 @@
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use ppgn_graph::encode::Real;
 use ppgn_graph::{Error, Result};
+use ppgn_wl::Bits;
 use serde::{Deserialize, Serialize};
 
 /// The precision of a network, its batches and its optimiser.
@@ -56,17 +57,28 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + Element + sealed::Sealed {
+pub trait Number: Real + Element + Bits + sealed::Sealed {
     /// Which of the two.
     const PRECISION: Precision;
+
+    /// A vector of them, as one of either kind.
+    fn values(numbers: Vec<Self>) -> Values;
 }
 
 impl Number for f32 {
     const PRECISION: Precision = Precision::F32;
+
+    fn values(numbers: Vec<Self>) -> Values {
+        Values::F32(numbers)
+    }
 }
 
 impl Number for f64 {
     const PRECISION: Precision = Precision::F64;
+
+    fn values(numbers: Vec<Self>) -> Values {
+        Values::F64(numbers)
+    }
 }
 
 /// A vector of numbers in one of the two precisions.
@@ -93,6 +105,7 @@ macro_rules! each {
         }
     };
 }
+pub(crate) use each;
 
 impl Values {
     /// So many zeros.
