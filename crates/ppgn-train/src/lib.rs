@@ -6,7 +6,10 @@
 //! was killed and resumed ends bit-equal to one that was not.
 
 mod batches;
+mod curve;
+mod cv;
 mod data;
+mod jobs;
 mod metrics;
 mod predict;
 mod preset;
@@ -15,7 +18,10 @@ mod settings;
 mod trainer;
 
 pub use batches::{Batching, batches};
+pub use curve::{Averaged, average};
+pub use cv::{Cv, CvReport, DEALT, Template, fold_numbers};
 pub use data::{Goal, Prepared};
+pub use jobs::{Ended, Finished, Job, JobWatcher, Notice, Standing, Workers, run_jobs};
 pub use metrics::{Best, Epoch, Part};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
