@@ -2,6 +2,7 @@
 
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
+use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Error, Graph, Result, Target};
 use ppgn_nn::{Batch, Device, Precision, Tensor, loss};
@@ -65,6 +66,31 @@ pub struct Scaling {
     pub mean: f64,
     /// The deviation (of the whole, not of a sample), or 1 where all are equal.
     pub deviation: f64,
+}
+
+/// So many graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
+/// that it does not reach. A subset has no given folds.
+///
+/// ```
+/// use ppgn_graph::generate::generate;
+/// use ppgn_train::limited;
+/// let csl = generate("csl")?;
+/// let some = limited(&csl, Some(20), 7)?;
+/// assert_eq!((some.len(), some.digest()), (20, limited(&csl, Some(20), 7)?.digest()));
+/// assert_eq!(limited(&csl, Some(1000), 7)?.len(), 150);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn limited(dataset: &Dataset, limit: Option<usize>, seed: u64) -> Result<Dataset> {
+    match limit {
+        Some(0) => Err(Error::call("a limit of 0 graphs leaves nothing to learn from")),
+        Some(limit) if limit < dataset.len() => {
+            let mut drawn = Stream::new(seed, "limit", &[]).permutation(dataset.len());
+            drawn.truncate(limit);
+            drawn.sort_unstable();
+            dataset.subset(&drawn)
+        }
+        _ => Ok(dataset.clone()),
+    }
 }
 
 /// A dataset ready for training.

@@ -20,7 +20,7 @@ mod trainer;
 pub use batches::{Batching, batches};
 pub use curve::{Averaged, average};
 pub use cv::{Cv, CvReport, DEALT, Template, fold_numbers};
-pub use data::{Goal, Prepared};
+pub use data::{Goal, Prepared, Scaling, limited};
 pub use jobs::{Ended, Finished, Job, JobWatcher, Notice, Standing, Workers, run_jobs};
 pub use metrics::{Best, Epoch, Part};
 pub use predict::{Prediction, Predictor};

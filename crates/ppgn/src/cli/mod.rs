@@ -3,6 +3,7 @@
 mod data;
 mod input;
 mod output;
+mod train;
 mod wl;
 
 use clap::{Parser, Subcommand};
