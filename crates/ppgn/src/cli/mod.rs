@@ -2,7 +2,9 @@
 
 mod data;
 mod input;
+mod interrupt;
 mod output;
+mod protocol;
 mod train;
 mod wl;
 
@@ -26,6 +28,12 @@ enum Command {
     Data(data::Args),
     /// Run Weisfeiler-Leman tests: colours, verdicts with reasons, digests, the subtree kernel
     Wl(wl::Args),
+    /// Cross-validate: the protocol of the paper's Table 1, resumable fold by fold
+    Cv(Box<protocol::cv::Args>),
+    /// Search for settings: the paper's grid, or another, on one fixed split
+    Search(Box<protocol::search::Args>),
+    /// Measure the paper's tables anew, beside what it printed
+    Reproduce(Box<protocol::reproduce::Args>),
 }
 
 /// Parses the arguments and runs the command.
@@ -34,6 +42,9 @@ pub(crate) fn run() -> ExitCode {
     let result = match cli.command {
         Command::Data(args) => data::run(args),
         Command::Wl(args) => wl::run(args),
+        Command::Cv(args) => protocol::cv::run(&args),
+        Command::Search(args) => protocol::search::run(&args),
+        Command::Reproduce(args) => protocol::reproduce::run(&args),
     };
     match result {
         Ok(code) => code,
