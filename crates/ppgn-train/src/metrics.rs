@@ -63,6 +63,15 @@ impl Epoch {
             .flatten()
             .all(|part| part.loss.is_finite() && part.mae.iter().all(|e| e.is_finite()))
     }
+
+    /// What is reported of an epoch, with its name: the test part, else the validation part, else the training part.
+    pub fn reported(&self) -> (&'static str, &Part) {
+        match (&self.test, &self.validation) {
+            (Some(test), _) => ("test", test),
+            (None, Some(validation)) => ("validation", validation),
+            (None, None) => ("training", &self.train),
+        }
+    }
 }
 
 /// Adds up the figures of a part, batch by batch, in order.

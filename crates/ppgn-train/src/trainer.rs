@@ -3,6 +3,7 @@
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::metrics::{Best, Epoch, Part, Sums};
+use crate::report;
 use crate::run::{Run, State, Summary, arrays};
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{Adam, Device, Ppgn, Values};
@@ -121,6 +122,8 @@ pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -
         }
     }
     let summary = summarise(run, &prepared, &metrics, &state)?;
+    // The summary says that a run is finished, so it comes last.
+    report::write(run, &summary, &metrics)?;
     run.finish(&summary)?;
     Ok(Attempt::Ended(Outcome::Finished(Box::new(summary))))
 }
@@ -194,6 +197,8 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
         return Err(Error::unfit(format!("{} has no metrics", run.path().display())));
     };
+    let split = &prepared.split;
+    let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let targets = match &prepared.goal {
         Goal::Classes(_) => Vec::new(),
         Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
@@ -208,5 +213,6 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
         train_loss: last.train.loss,
         targets,
         scaling: prepared.scaling.clone(),
+        mae_of_mean: reported.map(|part| prepared.error_of_the_mean(part)).unwrap_or_default(),
     })
 }

@@ -35,10 +35,10 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "HOW", value_parser = named::<Batching>)]
     batching: Option<Batching>,
     /// Adam's learning rate
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// What the rate is multiplied by every so often
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     decay: Option<f64>,
     /// After how many epochs it is
     #[arg(long, value_name = "N")]
@@ -287,7 +287,7 @@ fn m3(text: &str) -> Result<M3, String> {
     }
 }
 
-fn encoding(text: &str) -> Result<Encoding, String> {
+pub(crate) fn encoding(text: &str) -> Result<Encoding, String> {
     let mut words = text.split('+');
     let kind: Kind = words.next().unwrap_or_default().parse().map_err(|e: Error| e.to_string())?;
     let mut encoding = Encoding::from(kind);
@@ -302,7 +302,7 @@ fn encoding(text: &str) -> Result<Encoding, String> {
 }
 
 /// A value by the name that it has in files.
-fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub(crate) fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(text.into()).map_err(|e| e.to_string())
 }
 
