@@ -62,6 +62,11 @@ fn division(settings: &Settings) -> String {
         Division::Fold(number) => {
             format!("Given fold {number}; the best epoch is chosen by the test part itself.")
         }
+        Division::Dealt { fold, of } => {
+            format!(
+                "Fold {fold} of {of} dealt out by the seed; the best epoch is chosen by the test part itself."
+            )
+        }
         Division::Holdout(share) => {
             format!("{share} of the graphs held out; the best epoch is chosen by the test part itself.")
         }

@@ -2,6 +2,7 @@
 
 mod data;
 mod predict;
+mod protocol;
 mod resume;
 mod run;
 mod train;
