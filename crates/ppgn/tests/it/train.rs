@@ -289,6 +289,20 @@ fn regression_by_name_and_in_its_own_units() {
     let first = std::fs::read_to_string(&out).unwrap().lines().next().map(str::to_string).unwrap();
     let first: Value = serde_json::from_str(&first).unwrap();
     assert_eq!((first["index"].as_u64(), first["values"].as_array().unwrap().len()), (Some(0), 2));
+    // Values are scores in the targets' units: times the deviation, plus the mean, as the configuration has them.
+    let scores =
+        crate::run::line(&format!("predict {} {}:0 --scores", run.display(), sdf.display())).ok().out;
+    let scores: Vec<f64> = scores.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    let config: toml::Table = read(&run, "config.toml").parse().unwrap();
+    for (t, value) in first["values"].as_array().unwrap().iter().enumerate() {
+        let [mean, deviation] =
+            ["mean", "deviation"].map(|key| config["scaling"][t][key].as_float().unwrap());
+        let expected = scores[t + 1] * deviation + mean;
+        assert!(
+            (value.as_f64().unwrap() - expected).abs() < 1e-4 * (1.0 + expected.abs()),
+            "{first} {scores:?}"
+        );
+    }
     let (_, ran) = train("all", "--target all --preset qm9");
     assert!(ran.out.contains("12 targets") && ran.out.contains("zpve"), "{}", ran.out);
 }
