@@ -4,18 +4,21 @@
 //! MLP on features is then one matrix product over all rows, and graphs of different sizes need no padding. Where a
 //! graph begins is the [`Space`]'s business.
 
-use crate::precision::{Number, Precision};
+use crate::precision::{Number, Precision, Values};
+use crate::quotient::{self, Colours, Quotient};
 use crate::space::{Dense, Space};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Error, Graph, Result};
+use std::sync::Arc;
 
 /// The input of a network: rows, and the space that they live in.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    rows: Tensor<2>,
+    rows: Values,
+    channels: usize,
     space: Space,
-    precision: Precision,
+    device: Device,
 }
 
 impl Batch {
@@ -75,6 +78,32 @@ impl Batch {
         }
     }
 
+    /// A batch of graphs on the quotient space, by their numbers among the coloured ones: a row a colour.
+    ///
+    /// ```
+    /// use ppgn_graph::encode::{Encoding, Kind};
+    /// use ppgn_graph::generate::generate;
+    /// use ppgn_nn::{Batch, BlockConfig, Colours, Device, PpgnConfig, Precision};
+    /// let (device, paths) = (Device::default(), generate("gnp:n=6,p=0.5,count=4")?);
+    /// let encoder = Encoding::from(Kind::Paper).encoder(paths.schema())?;
+    /// let colours = Colours::encode(&encoder, paths.graphs(), Precision::F32, 2, &Default::default())?;
+    /// let batch = Batch::quotient(&colours, &[3, 0], &device)?;
+    /// let dense = Batch::encode(&encoder, &[paths.graph(3), paths.graph(0)], Precision::F32, &device)?;
+    /// assert_eq!((batch.space().rows(0), dense.space().rows(0)), (2, 72));
+    ///
+    /// let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
+    /// let network = config.init(&device, 1, Precision::F32)?;
+    /// let difference = network.forward(&batch)? - network.forward(&dense)?;
+    /// assert!(difference.abs().max().into_scalar::<f32>() < 1e-4);
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn quotient(colours: &Colours, graphs: &[usize], device: &Device) -> Result<Self> {
+        let (space, ids) = Quotient::new(colours, graphs)?;
+        let device = device.clone().without_autodiff();
+        let rows = quotient::inputs(colours, &ids);
+        Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)), device })
+    }
+
     /// Lays the graphs out and has every one's rows, zeros, filled.
     fn fill<T: Number>(
         channels: usize,
@@ -95,15 +124,23 @@ impl Batch {
             fill(graph, rows)?;
             rest = next;
         }
-        let data = TensorData::new(numbers, [space.rows(), channels]);
         let device = device.clone().without_autodiff();
-        let rows = Tensor::from_data(data, (&device, T::PRECISION.dtype()));
-        Ok(Batch { rows, space: Space::Dense(space), precision: T::PRECISION })
+        Ok(Batch { rows: T::values(numbers), channels, space: Space::Dense(space), device })
     }
 
-    /// The rows of level 0, `[rows, channels]`.
-    pub fn rows(&self) -> &Tensor<2> {
+    /// The rows of level 0, `[rows, channels]` row-major.
+    pub fn rows(&self) -> &Values {
         &self.rows
+    }
+
+    /// The rows of level 0 as a tensor, `[rows, channels]`.
+    pub(crate) fn tensor(&self) -> Tensor<2> {
+        self.rows.clone().into_tensor([self.space.rows(0), self.channels], &self.device)
+    }
+
+    /// The device that the batch is for.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// Where the rows live.
@@ -118,12 +155,12 @@ impl Batch {
 
     /// Channels a row.
     pub fn channels(&self) -> usize {
-        self.rows.dims()[1]
+        self.channels
     }
 
     /// The precision of the rows.
     pub fn precision(&self) -> Precision {
-        self.precision
+        self.rows.precision()
     }
 }
 

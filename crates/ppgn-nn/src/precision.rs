@@ -7,6 +7,7 @@
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use ppgn_graph::encode::Real;
 use ppgn_graph::{Error, Result};
+use ppgn_wl::Bits;
 use serde::{Deserialize, Serialize};
 
 /// The precision of a network, its batches and its optimiser.
@@ -56,18 +57,37 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + Element + sealed::Sealed {
+pub trait Number: Real + ppgn_kernels::Real + Element + Bits + sealed::Sealed {
     /// Which of the two.
     const PRECISION: Precision;
+
+    /// A vector of them, as one of either kind.
+    fn values(numbers: Vec<Self>) -> Values;
+
+    /// The numbers of values that are of this kind.
+    fn slice(values: &Values) -> Option<&[Self]>;
 }
 
-impl Number for f32 {
-    const PRECISION: Precision = Precision::F32;
-}
+macro_rules! number {
+    ($real:ty, $kind:ident) => {
+        impl Number for $real {
+            const PRECISION: Precision = Precision::$kind;
 
-impl Number for f64 {
-    const PRECISION: Precision = Precision::F64;
+            fn values(numbers: Vec<Self>) -> Values {
+                Values::$kind(numbers)
+            }
+
+            fn slice(values: &Values) -> Option<&[Self]> {
+                match values {
+                    Values::$kind(numbers) => Some(numbers),
+                    _ => None,
+                }
+            }
+        }
+    };
 }
+number!(f32, F32);
+number!(f64, F64);
 
 /// A vector of numbers in one of the two precisions.
 ///
@@ -93,6 +113,7 @@ macro_rules! each {
         }
     };
 }
+pub(crate) use each;
 
 impl Values {
     /// So many zeros.

@@ -8,12 +8,15 @@
 //! - [`pool`](Space::pool): one row a graph, over its diagonal pairs and over the others.
 //!
 //! Everything else in a network acts on a row alone, and so does not know the space. In [`Dense`] every ordered pair of
-//! nodes is a row at every level. A space is no part of a network: it comes with the batch.
+//! nodes is a row at every level; in [`Quotient`], every colour that 2-FWL gives pairs after as many rounds. A space is
+//! no part of a network: it comes with the batch.
 
 use crate::config::{Pooling, Scale};
+use crate::quotient::{self, Quotient};
 use crate::{pool, product};
 use burn::tensor::Tensor;
 use ppgn_graph::{Error, Result};
+use std::sync::Arc;
 
 /// What the rows of a batch are.
 #[derive(Debug, Clone)]
@@ -21,6 +24,8 @@ use ppgn_graph::{Error, Result};
 pub enum Space {
     /// Every ordered pair of nodes of every graph.
     Dense(Dense),
+    /// Every colour of such pairs.
+    Quotient(Arc<Quotient>),
 }
 
 impl Space {
@@ -28,13 +33,18 @@ impl Space {
     pub fn graphs(&self) -> usize {
         match self {
             Space::Dense(dense) => dense.graphs(),
+            Space::Quotient(quotient) => quotient.graphs(),
         }
     }
 
     /// How many rows there are before block `level` (and after block `level - 1`).
-    pub fn rows(&self, _level: usize) -> usize {
+    ///
+    /// # Panics
+    /// In the quotient, beyond the level that its colours were found for.
+    pub fn rows(&self, level: usize) -> usize {
         match self {
             Space::Dense(dense) => dense.rows(),
+            Space::Quotient(quotient) => quotient.rows(level),
         }
     }
 
@@ -43,9 +53,10 @@ impl Space {
     /// # Shapes
     /// - `x`: `[rows(level), channels]`
     /// - result: `[rows(level + 1), channels]`
-    pub(crate) fn lift(&self, _level: usize, x: Tensor<2>) -> Tensor<2> {
+    pub(crate) fn lift(&self, level: usize, x: Tensor<2>) -> Tensor<2> {
         match self {
             Space::Dense(_) => x,
+            Space::Quotient(quotient) => quotient::lift(quotient, level, x),
         }
     }
 
@@ -54,9 +65,10 @@ impl Space {
     /// # Shapes
     /// - `y1`, `y2`: `[rows(level), channels]`
     /// - result: `[rows(level + 1), channels]`
-    pub(crate) fn product(&self, _level: usize, y1: Tensor<2>, y2: Tensor<2>, scale: Scale) -> Tensor<2> {
+    pub(crate) fn product(&self, level: usize, y1: Tensor<2>, y2: Tensor<2>, scale: Scale) -> Tensor<2> {
         match self {
             Space::Dense(dense) => product::dense(dense, y1, y2, scale),
+            Space::Quotient(quotient) => quotient::product(quotient, level, y1, y2, scale),
         }
     }
 
@@ -65,9 +77,10 @@ impl Space {
     /// # Shapes
     /// - `x`: `[rows(level), channels]`
     /// - result: `[graphs, 2 * channels]`, in the order in which the graphs were given
-    pub(crate) fn pool(&self, _level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
+    pub(crate) fn pool(&self, level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
         match self {
             Space::Dense(dense) => pool::dense(dense, x, pooling),
+            Space::Quotient(quotient) => quotient::pool(quotient, level, x, pooling),
         }
     }
 }

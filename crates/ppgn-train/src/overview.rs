@@ -2,7 +2,7 @@
 //! that is being trained can be looked at.
 
 use crate::metrics::Epoch;
-use crate::run::{MODEL, Run, STATE, State, Summary, is_locked, read_metrics, read_settings};
+use crate::run::{MODEL, Run, STATE, State, Summary, is_locked, read_metrics, read_settings, read_timing};
 use crate::settings::Settings;
 use ppgn_graph::{Defect, Error, Result};
 use serde::Deserialize;
@@ -105,13 +105,7 @@ struct Head {
     metadata: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct Timing {
-    seconds: f64,
-}
-
 /// What the epochs of a run took; lines that are damaged do not count, nothing depends on them.
 pub(crate) fn seconds(path: &Path) -> f64 {
-    let text = std::fs::read_to_string(path.join("timing.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str::<Timing>(line).ok()).map(|t| t.seconds).sum()
+    read_timing(path).iter().sum()
 }

@@ -62,13 +62,23 @@ fn division(settings: &Settings) -> String {
         Division::Fold(number) => {
             format!("Given fold {number}; the best epoch is chosen by the test part itself.")
         }
+        Division::Dealt { fold, of } => {
+            format!(
+                "Fold {fold} of {of} dealt out by the seed; the best epoch is chosen by the test part itself."
+            )
+        }
         Division::Holdout(share) => {
             format!("{share} of the graphs held out; the best epoch is chosen by the test part itself.")
         }
-        Division::Shares(s) => format!(
-            "Split {} for training, validation and test; the best epoch is chosen by the validation part.",
-            s.map(|x| format!("{}", (x * 1e6).round() / 1e4)).join("/")
-        ),
+        Division::Shares(s) => {
+            let by = match s {
+                [_, validation, _] if validation > 0.0 => "validation part",
+                [_, _, test] if test > 0.0 => "test part itself",
+                _ => "training part",
+            };
+            let shares = s.map(|x| format!("{}", (x * 1e6).round() / 1e4)).join("/");
+            format!("Split {shares} for training, validation and test; the best epoch is chosen by the {by}.")
+        }
     };
     match settings.limit {
         Some(limit) => format!("{limit} graphs drawn by the seed. {chosen}"),

@@ -241,12 +241,16 @@ impl Run {
 
     /// Says that the run is finished, and what it gave.
     pub(crate) fn finish(&self, summary: &Summary) -> Result<()> {
-        let file = self.path.join("summary.json");
-        let text = serde_json::to_string_pretty(summary).map_err(|e| Error::unfit(e.to_string()))?;
-        write_atomically(&file, |out| {
-            out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(&file, e))
-        })
+        write_json(&self.path.join("summary.json"), summary)
     }
+}
+
+/// A file of JSON for people and programs, whole or not at all.
+pub(crate) fn write_json(file: &Path, content: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(content).map_err(|e| Error::unfit(e.to_string()))?;
+    write_atomically(file, |out| {
+        out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(file, e))
+    })
 }
 
 /// The parameters of a network without their names.
@@ -293,6 +297,16 @@ pub(crate) fn read_metrics(path: &Path) -> Result<Vec<Epoch>> {
         }
     }
     Ok(epochs)
+}
+
+/// The seconds of every epoch, as far as they were written. Nothing depends on them, so what cannot be read is left out.
+pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
+    #[derive(Deserialize)]
+    struct Line {
+        seconds: f64,
+    }
+    let text = std::fs::read_to_string(path.join("timing.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).map(|line| line.seconds).collect()
 }
 
 fn lock(path: &Path) -> Result<File> {

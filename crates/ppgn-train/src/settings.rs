@@ -6,6 +6,7 @@ use crate::compiled::Compilation;
 use crate::data::{Goal, Scaling};
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
+use ppgn_graph::random::Stream;
 use ppgn_graph::split::{self, Split};
 use ppgn_graph::{Dataset, Error, Result, Schema};
 use ppgn_nn::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Precision, Scale, SuffixKind};
@@ -83,6 +84,13 @@ const IMPORT: &str = "import";
 pub enum Division {
     /// The given fold of this number, from 1: its training and its test part.
     Fold(usize),
+    /// One of so many folds dealt out by the seed, the classes spread evenly: for data that brings no folds along.
+    Dealt {
+        /// Its number, from 1.
+        fold: usize,
+        /// How many folds there are.
+        of: usize,
+    },
     /// A random part of this share to test on, the classes spread evenly.
     Holdout(f64),
     /// Training, validation and test parts of these shares, the classes spread evenly.
@@ -94,6 +102,7 @@ impl Division {
     pub fn of(self, dataset: &Dataset, seed: u64) -> Result<Split> {
         let split = match self {
             Division::Fold(number) => split::given_fold(dataset, number)?,
+            Division::Dealt { fold, of } => dealt_fold(dataset, fold, of, seed)?,
             Division::Holdout(share) => split::holdout(dataset, share, seed, true)?,
             Division::Shares(shares) => split::three_way(dataset, shares, seed, true)?,
         };
@@ -101,6 +110,14 @@ impl Division {
             true => Err(Error::call(format!("of {} graphs none is left to train on", dataset.len()))),
             false => Ok(split),
         }
+    }
+}
+
+fn dealt_fold(dataset: &Dataset, fold: usize, of: usize, seed: u64) -> Result<Split> {
+    let mut folds = split::stratified_folds(dataset, of, seed)?;
+    match fold.checked_sub(1).filter(|&i| i < folds.len()) {
+        Some(i) => Ok(folds.swap_remove(i)),
+        None => Err(Error::call(format!("{} has no fold {fold}: its folds are 1 to {of}", dataset.name()))),
     }
 }
 
@@ -247,6 +264,17 @@ impl Settings {
             schema: dataset.schema().clone(),
             compilation: None,
         })
+    }
+
+    /// What weights and batches are drawn from: the seed, and in a fold the fold too. So the folds of a protocol start
+    /// from different weights, and their mean says something about the network rather than about one draw of it.
+    pub(crate) fn drawn_from(&self) -> u64 {
+        match self.division {
+            Division::Fold(fold) | Division::Dealt { fold, .. } => {
+                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
+            }
+            Division::Holdout(_) | Division::Shares(_) => self.training.seed,
+        }
     }
 
     /// The settings of a network that was trained elsewhere: what it takes to use it, and no data.

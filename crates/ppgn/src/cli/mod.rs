@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod output;
 mod predict;
+mod protocol;
 mod runs;
 mod train;
 mod wl;
@@ -44,6 +45,12 @@ enum Command {
     Compile(compile::Args),
     /// Make a run of a PyTorch checkpoint of the paper's authors
     Import(import::Args),
+    /// Cross-validate: the protocol of the paper's Table 1, resumable fold by fold
+    Cv(Box<protocol::cv::Args>),
+    /// Search for settings: the paper's grid, or another, on one fixed split
+    Search(Box<protocol::search::Args>),
+    /// Measure the paper's tables anew, beside what it printed
+    Reproduce(Box<protocol::reproduce::Args>),
 }
 
 /// Parses the arguments and runs the command.
@@ -58,6 +65,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Runs(args) => runs::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Cv(args) => protocol::cv::run(&args),
+        Command::Search(args) => protocol::search::run(&args),
+        Command::Reproduce(args) => protocol::reproduce::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -111,6 +111,7 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
 fn division(division: Division) -> String {
     match division {
         Division::Fold(number) => format!("fold {number}"),
+        Division::Dealt { fold, of } => format!("fold {fold} of {of}"),
         Division::Holdout(share) => format!("holdout {share}"),
         Division::Shares(shares) => {
             let percent = |x: f64| ((x * 1e6).round() / 1e4).to_string();

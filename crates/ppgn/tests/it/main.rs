@@ -3,6 +3,7 @@
 mod compile;
 mod data;
 mod predict;
+mod protocol;
 mod resume;
 mod run;
 mod train;

@@ -181,8 +181,7 @@ fn checkpoints_become_runs() {
     assert!(import("suffix_ii.pt", "").ok().out.contains("runs/suffix_ii"));
     import("suffix_ii.pt", "--data csl")
         .fails(1, "takes 3 input channels, but csl has 1 in the encoding `authors`");
-    import("suffix_ii.pt", "--data petersen")
-        .fails(2, "neither classes nor targets");
+    import("suffix_ii.pt", "--data petersen").fails(2, "neither classes nor targets");
     import("suffix_ii.pt", "--encoding qm9").fails(2, "channels");
     import("wrong_names.pt", "").fails(1, "bn.weight");
     import("checkpoints.json", "").fails(1, "not a PyTorch checkpoint");

@@ -10,7 +10,7 @@ use super::interrupt::{INTERRUPTED, on_ctrl_c};
 use super::output;
 use anyhow::{Context, Result};
 use ppgn::graph::{Dataset, Error};
-use ppgn::train::{Division, Outcome, Run, Settings, limited};
+use ppgn::train::{Division, Outcome, Overview, Run, Settings, limited};
 use progress::Progress;
 use settings::{Chosen, SettingsArgs, load_all};
 use std::path::{Path, PathBuf};
@@ -107,6 +107,11 @@ fn start(args: &Args) -> Result<ExitCode> {
     let Chosen { preset, overrides, targets, limit, .. } = &chosen;
     let settings =
         Settings::resolve(&data.spec, &data.dataset, *limit, preset, overrides, division, targets)?;
+    let encoder = settings.encoding.encoder(&settings.schema)?;
+    if !args.quiet && !encoder.ignored().is_empty() {
+        let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
+        eprintln!("note: the encoding `{name}` leaves out {left} of the data");
+    }
     let out = args.out.clone().unwrap_or_else(|| default_folder(&settings));
     let run = Run::create(out, settings)?;
     work(args, &run, &data.dataset)
@@ -136,6 +141,9 @@ fn resume(args: &Args, path: &Path) -> Result<ExitCode> {
         format!("the data of {path} cannot be read (`ppgn train DATA --resume {path}` says where it is now)")
     });
     let dataset = limited(&loaded?.1, settings.limit, settings.training.seed)?;
+    if !args.quiet {
+        eprintln!("going on after epoch {}", Overview::of(path)?.epochs);
+    }
     work(args, &run, &dataset)
 }
 

@@ -1,0 +1,272 @@
+//! The colours of a dataset's pairs: found once, they make the quotient space of every batch.
+//!
+//! Two pairs have one colour at level l where 2-FWL, begun with the network's own input rows, has not told them apart
+//! after l rounds; every network gives them equal rows before its block l. Levels only split, so the colours of the
+//! last level and the tree that they grew on say everything. A graph keeps the colour of each pair as a place in its
+//! own short list of colours: two bytes a pair where the list allows, and no level but the last is stored.
+
+use crate::precision::{Number, Precision, Values};
+use ppgn_graph::encode::Encoder;
+use ppgn_graph::{Error, Graph, Result};
+use ppgn_wl::{Options, PairLevels};
+
+/// The colours of all pairs of a dataset at the levels 0, ..., L, for networks of L blocks.
+///
+/// ```
+/// use ppgn_graph::generate::generate;
+/// use ppgn_graph::encode::{Encoding, Kind};
+/// use ppgn_nn::{Colours, Precision};
+/// let rook = generate("rook:n=4")?;                  // strongly regular: three colours, for ever
+/// let encoder = Encoding { identity: true, ..Encoding::from(Kind::Paper) }.encoder(rook.schema())?;
+/// let colours = Colours::encode(&encoder, rook.graphs(), Precision::F32, 3, &Default::default())?;
+/// assert_eq!((colours.pairs(), colours.count(0), colours.count(3)), (256, 3, 3));
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Colours {
+    pub(super) channels: usize,
+    /// The input row of every colour of level 0, `[count(0), channels]`.
+    pub(super) inputs: Values,
+    /// How many colours each level has. Those of a level are the first of the next.
+    pub(super) counts: Vec<u32>,
+    /// The colour that each was split from; those of level 0 have themselves.
+    pub(super) parents: Vec<u32>,
+    pub(super) graphs: Vec<Coloured>,
+}
+
+/// One graph: its colours at the last level, in the order of their first pairs, and which of them each pair has.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Coloured {
+    pub(super) nodes: usize,
+    pub(super) colours: Vec<u32>,
+    pub(super) places: Places,
+}
+
+/// For every pair (i, k), at i * n + k, the place of its colour in the graph's list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Places {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+impl Places {
+    /// The most colours that two bytes can tell apart.
+    pub(super) const NARROW: usize = 1 << 16;
+
+    fn new(places: Vec<u32>, colours: usize) -> Self {
+        match colours <= Self::NARROW {
+            true => Places::Narrow(places.into_iter().map(|place| place as u16).collect()),
+            false => Places::Wide(places),
+        }
+    }
+
+    /// Calls `each` with every pair's place, in order.
+    pub(super) fn for_each(&self, mut each: impl FnMut(usize)) {
+        match self {
+            Places::Narrow(places) => places.iter().for_each(|&place| each(usize::from(place))),
+            Places::Wide(places) => places.iter().for_each(|&place| each(place as usize)),
+        }
+    }
+}
+
+impl Colours {
+    /// The colours of graphs through an encoding, for networks of `depth` blocks. Rows are equal where all their
+    /// numbers are in this precision (0 and -0 are). Of the options the limit of memory and the interrupt count.
+    ///
+    /// # Complexity
+    /// n^3 steps a graph and level; 2 bytes a pair and 8 a colour are kept, about 80 a pair are needed on the way.
+    pub fn encode(
+        encoder: &Encoder,
+        graphs: &[Graph],
+        precision: Precision,
+        depth: usize,
+        options: &Options,
+    ) -> Result<Self> {
+        match precision {
+            Precision::F32 => Self::encode_in::<f32>(encoder, graphs, depth, options),
+            Precision::F64 => Self::encode_in::<f64>(encoder, graphs, depth, options),
+        }
+    }
+
+    fn encode_in<T: Number>(
+        encoder: &Encoder,
+        graphs: &[Graph],
+        depth: usize,
+        options: &Options,
+    ) -> Result<Self> {
+        let nodes: Vec<usize> = graphs.iter().map(Graph::nodes).collect();
+        let channels = encoder.channels().len();
+        Self::new(&nodes, channels, depth, options, |graph| encoder.rows::<T>(&graphs[graph]))
+    }
+
+    /// The colours of graphs with so many nodes each, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.
+    /// It is called up to three times a graph, from several threads.
+    pub fn new<T: Number>(
+        nodes: &[usize],
+        channels: usize,
+        depth: usize,
+        options: &Options,
+        rows: impl Fn(usize) -> Result<Vec<T>> + Sync,
+    ) -> Result<Self> {
+        // Graphs without nodes have no pairs, and 2-FWL nothing to say of them.
+        let kept: Vec<usize> = (0..nodes.len()).filter(|&graph| nodes[graph] > 0).collect();
+        if kept.is_empty() {
+            return Err(Error::unfit("no graph has a node: there are no pairs to colour"));
+        }
+        let rows = |graph: usize| {
+            let mut rows = rows(kept[graph])?;
+            // -0 + 0 is 0; all other numbers stay.
+            rows.iter_mut().for_each(|x| *x += T::default());
+            Ok(rows)
+        };
+        let sizes: Vec<usize> = kept.iter().map(|&graph| nodes[graph]).collect();
+        // What failed is called once more for its error: the colouring itself only knows rows.
+        let levels =
+            PairLevels::new(&sizes, channels, depth, options, |graph| rows(graph).unwrap_or_default())
+                .map_err(|error| match error {
+                    ppgn_wl::Error::Rows { graph, .. } => {
+                        rows(graph).err().unwrap_or_else(|| told(&error, &kept))
+                    }
+                    error => told(&error, &kept),
+                })?;
+        let inputs = inputs(&levels, channels, rows)?;
+        let mut coloured = coloured(&levels).into_iter();
+        let none = || Coloured { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
+        let graphs = nodes.iter().map(|&n| if n == 0 { None } else { coloured.next() });
+        Ok(Colours {
+            channels,
+            inputs,
+            counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
+            parents: parents(&levels),
+            graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
+        })
+    }
+
+    /// The last level, L: the blocks of the networks that these colours are for.
+    pub fn depth(&self) -> usize {
+        self.counts.len() - 1
+    }
+
+    /// How many graphs there are.
+    pub fn graphs(&self) -> usize {
+        self.graphs.len()
+    }
+
+    /// The nodes of a graph.
+    pub fn nodes(&self, graph: usize) -> usize {
+        self.graphs[graph].nodes
+    }
+
+    /// Channels of an input row.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// The precision in which rows were compared.
+    pub fn precision(&self) -> Precision {
+        self.inputs.precision()
+    }
+
+    /// The pairs of all graphs: the rows of the dense space.
+    pub fn pairs(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.nodes * graph.nodes).sum()
+    }
+
+    /// How many colours a level has over all graphs.
+    ///
+    /// # Panics
+    /// Beyond the last level.
+    pub fn count(&self, level: usize) -> usize {
+        self.counts[level] as usize
+    }
+
+    /// What a colour of a level (from 1) was at the one below.
+    pub(super) fn parent(&self, level: usize, colour: u32) -> u32 {
+        if colour < self.counts[level - 1] { colour } else { self.parents[colour as usize] }
+    }
+
+    /// How many colours a graph has at each level.
+    pub fn rows(&self, graph: usize) -> Vec<usize> {
+        let mut colours = self.graphs[graph].colours.clone();
+        let mut rows = vec![colours.len(); self.counts.len()];
+        for level in (1..self.counts.len()).rev() {
+            colours.iter_mut().for_each(|colour| *colour = self.parent(level, *colour));
+            colours.sort_unstable();
+            colours.dedup();
+            rows[level - 1] = colours.len();
+        }
+        rows
+    }
+}
+
+/// What the colouring refused, in the words of a caller who knows nothing of it.
+fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
+    match error {
+        ppgn_wl::Error::Rows { graph, found, expected } => Error::call(format!(
+            "graph {} has {found} numbers in its rows, not {expected}",
+            kept.get(*graph).copied().unwrap_or(*graph)
+        )),
+        ppgn_wl::Error::Memory { need, limit, .. } => Error::unfit(format!(
+            "colouring the pairs of {} graphs needs about {} MiB of memory, and {} MiB are allowed",
+            kept.len(),
+            need >> 20,
+            limit >> 20
+        )),
+        error => Error::unfit(format!("the pairs cannot be coloured: {error}")),
+    }
+}
+
+/// The input row of every colour of level 0; a graph's rows are made once for all that are read from them.
+fn inputs<T: Number>(
+    levels: &PairLevels,
+    channels: usize,
+    rows: impl Fn(usize) -> Result<Vec<T>>,
+) -> Result<Values> {
+    let mut examples: Vec<(usize, usize, usize)> = Vec::with_capacity(levels.count(0));
+    for colour in 0..levels.count(0) {
+        let (graph, i, k) = levels.example(colour as u32);
+        examples.push((graph, i * levels.nodes(graph) + k, colour));
+    }
+    examples.sort_unstable();
+    let mut inputs = vec![T::default(); levels.count(0) * channels];
+    for run in examples.chunk_by(|a, b| a.0 == b.0) {
+        let rows = rows(run[0].0)?;
+        for &(_, pair, colour) in run {
+            inputs[colour * channels..][..channels].copy_from_slice(&rows[pair * channels..][..channels]);
+        }
+    }
+    Ok(T::values(inputs))
+}
+
+fn parents(levels: &PairLevels) -> Vec<u32> {
+    let mut parents: Vec<u32> = (0..levels.count(0) as u32).collect();
+    for level in 1..=levels.depth() {
+        let born = levels.count(level - 1) as u32..levels.count(level) as u32;
+        parents.extend(born.map(|colour| levels.parent(level, colour).unwrap_or(colour)));
+    }
+    parents
+}
+
+fn coloured(levels: &PairLevels) -> Vec<Coloured> {
+    let last = levels.depth();
+    // Where a colour stands in the list of the graph at hand; lists name what to forget.
+    let mut place_of = vec![u32::MAX; levels.count(last)];
+    let mut coloured = Vec::with_capacity(levels.graphs());
+    for graph in 0..levels.graphs() {
+        let mut colours = Vec::new();
+        let place = |&colour: &u32| {
+            let place = &mut place_of[colour as usize];
+            if *place == u32::MAX {
+                *place = colours.len() as u32;
+                colours.push(colour);
+            }
+            *place
+        };
+        let places: Vec<u32> = levels.colours(last, graph).iter().map(place).collect();
+        colours.iter().for_each(|&colour| place_of[colour as usize] = u32::MAX);
+        colours.shrink_to_fit();
+        let places = Places::new(places, colours.len());
+        coloured.push(Coloured { nodes: levels.nodes(graph), colours, places });
+    }
+    coloured
+}

@@ -1,0 +1,238 @@
+//! The quotient space: pairs that no network can tell apart share a row.
+//!
+//! Rows at level l are the colours of a batch's pairs after l rounds of 2-FWL on the input rows, shared by all its
+//! graphs. It is the same function as on the dense space, with the same gradient: `lift` gives a colour its parent's
+//! row; `product` is computed for one pair a colour, because all pairs that have the colour have the same sum; `pool`
+//! goes over the colours of a graph, with their counts where it adds or splits.
+//!
+//! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
+//! rows again.
+
+mod colours;
+mod compose;
+
+pub use colours::Colours;
+pub(crate) use compose::{lift, pool, product};
+
+use crate::precision::{Number, Values, each};
+use ppgn_graph::{Error, Result};
+use ppgn_kernels::{Count, Example};
+
+/// The colours of the pairs of a batch, level by level.
+///
+/// Pair (i, k) of graph g with n nodes stands at `offsets[g] + i * n + k` of a level's matrix. Rows of a level are
+/// numbered in the order in which their pairs come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quotient {
+    pub(crate) nodes: Vec<usize>,
+    /// Where each graph's pairs begin in a matrix, and where the last one's end.
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) levels: Vec<Level>,
+}
+
+/// The rows of one level.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Level {
+    /// How many rows.
+    pub(crate) rows: usize,
+    /// The row of every pair, graph after graph; nothing at the last level, where no block reads it.
+    pub(crate) matrix: Vec<u32>,
+    /// The row of the level below that each row comes from; nothing at level 0.
+    pub(crate) parent: Vec<u32>,
+    /// A pair that has the row, its first: `W[row] = factor(n) * sum over j of Y1[(i,j)] * Y2[(j,k)]`, rows of (i,j)
+    /// and (j,k) read from the matrix of the level below; nothing at level 0.
+    pub(crate) example: Vec<Example>,
+    /// What each graph pools, graph after graph.
+    pub(crate) pool: Vec<Count>,
+    /// Where each graph's part of `pool` begins, and where the last one's ends.
+    pub(crate) pool_offsets: Vec<usize>,
+}
+
+/// What a row or a place has not got yet.
+const NONE: u32 = u32::MAX;
+
+impl Quotient {
+    /// The space of these graphs of a dataset, and the colour of every row of level 0.
+    ///
+    /// # Complexity
+    /// O(pairs * levels + colours * log colours).
+    pub(crate) fn new(colours: &Colours, graphs: &[usize]) -> Result<(Self, Vec<u32>)> {
+        if graphs.is_empty() {
+            return Err(Error::call("a batch needs at least one graph"));
+        }
+        if let Some(graph) = graphs.iter().find(|&&graph| graph >= colours.graphs()) {
+            return Err(Error::call(format!("there is no graph {graph}; {} are coloured", colours.graphs())));
+        }
+        let nodes: Vec<usize> = graphs.iter().map(|&graph| colours.nodes(graph)).collect();
+        let mut offsets = vec![0];
+        offsets.extend(nodes.iter().scan(0, |sum, n| {
+            *sum += n * n;
+            Some(*sum)
+        }));
+        let mut assembly = Assembly::new(colours, graphs);
+        let last = colours.depth();
+        let mut levels = vec![Level::default(); last + 1];
+        for level in (0..=last).rev() {
+            assembly.fill(&mut levels[level], level);
+            if level > 0 {
+                levels[level].parent = assembly.descend(level);
+            }
+        }
+        Ok((Quotient { nodes, offsets, levels }, assembly.ids))
+    }
+
+    /// How many graphs there are.
+    pub fn graphs(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The blocks of the networks that can run on it.
+    pub fn depth(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// How many rows there are at a level.
+    ///
+    /// # Panics
+    /// Beyond [`depth`](Self::depth).
+    pub fn rows(&self, level: usize) -> usize {
+        self.levels[level].rows
+    }
+
+    /// The rows of all graphs of the dense space.
+    pub fn pairs(&self) -> usize {
+        self.offsets[self.nodes.len()]
+    }
+}
+
+/// A space being put together, from the last level down.
+struct Assembly<'a> {
+    colours: &'a Colours,
+    graphs: &'a [usize],
+    /// The colours of the graphs' lists, one list after another.
+    entries: Vec<Entry>,
+    /// Where each graph's list begins, and where the last one's ends.
+    starts: Vec<usize>,
+    /// The row of every entry at the level at hand.
+    row: Vec<u32>,
+    /// The colour of every row at the level at hand.
+    ids: Vec<u32>,
+}
+
+/// A colour of the last level in a graph.
+struct Entry {
+    example: Example,
+    diagonal: u32,
+    rest: u32,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(colours: &'a Colours, graphs: &'a [usize]) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut starts = vec![0];
+        let mut listed = Vec::new();
+        for (number, &graph) in graphs.iter().enumerate() {
+            let coloured = &colours.graphs[graph];
+            let start = entries.len();
+            let (mut i, mut k) = (0, 0);
+            coloured.places.for_each(|place| {
+                // Lists are in the order of first pairs: a new place is the next.
+                if start + place == entries.len() {
+                    let example = Example { graph: number as u32, i, k };
+                    entries.push(Entry { example, diagonal: 0, rest: 0 });
+                }
+                let entry = &mut entries[start + place];
+                if i == k {
+                    entry.diagonal += 1;
+                } else {
+                    entry.rest += 1;
+                }
+                k += 1;
+                if k as usize == coloured.nodes {
+                    (i, k) = (i + 1, 0);
+                }
+            });
+            listed.extend_from_slice(&coloured.colours);
+            starts.push(entries.len());
+        }
+        let (row, ids) = number(&listed);
+        Assembly { colours, graphs, entries, starts, row, ids }
+    }
+
+    /// Everything of the level at hand but the parents.
+    fn fill(&self, into: &mut Level, level: usize) {
+        into.rows = self.ids.len();
+        if level < self.colours.depth() {
+            for (number, &graph) in self.graphs.iter().enumerate() {
+                let row = &self.row[self.starts[number]..self.starts[number + 1]];
+                self.colours.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
+            }
+        }
+        if level > 0 {
+            // Rows are in the order of first pairs too: a new row is the next.
+            for (entry, &row) in self.entries.iter().zip(&self.row) {
+                if row as usize == into.example.len() {
+                    into.example.push(entry.example);
+                }
+            }
+        }
+        into.pool_offsets.push(0);
+        let mut place_of = vec![NONE; self.ids.len()];
+        for list in self.starts.windows(2) {
+            let start = into.pool.len();
+            for (entry, &row) in self.entries[list[0]..list[1]].iter().zip(&self.row[list[0]..list[1]]) {
+                let place = &mut place_of[row as usize];
+                if *place == NONE || (*place as usize) < start {
+                    *place = into.pool.len() as u32;
+                    into.pool.push(Count { row, diagonal: 0, rest: 0 });
+                }
+                let count = &mut into.pool[*place as usize];
+                count.diagonal += entry.diagonal;
+                count.rest += entry.rest;
+            }
+            into.pool_offsets.push(into.pool.len());
+        }
+    }
+
+    /// Goes to the level below; gives the row there of every row here.
+    fn descend(&mut self, level: usize) -> Vec<u32> {
+        let below: Vec<u32> = self.ids.iter().map(|&id| self.colours.parent(level, id)).collect();
+        let (parent, ids) = number(&below);
+        self.row.iter_mut().for_each(|row| *row = parent[*row as usize]);
+        self.ids = ids;
+        parent
+    }
+}
+
+/// Numbers different values in the order in which they come first: the number of each, and the values.
+fn number(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let mut sorted: Vec<u64> =
+        values.iter().enumerate().map(|(at, &value)| u64::from(value) << 32 | at as u64).collect();
+    sorted.sort_unstable();
+    // For every value, where it stands first.
+    let mut first = vec![0u32; values.len()];
+    for run in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
+        run.iter().for_each(|&key| first[key as u32 as usize] = run[0] as u32);
+    }
+    let mut distinct = Vec::new();
+    let mut numbers = vec![0u32; values.len()];
+    for (at, &value) in values.iter().enumerate() {
+        numbers[at] = match first[at] as usize {
+            earlier if earlier < at => numbers[earlier],
+            _ => {
+                distinct.push(value);
+                distinct.len() as u32 - 1
+            }
+        };
+    }
+    (numbers, distinct)
+}
+
+/// The input rows of these colours of level 0, `[ids, channels]`.
+pub(crate) fn inputs(colours: &Colours, ids: &[u32]) -> Values {
+    let channels = colours.channels();
+    each!(&colours.inputs, inputs => {
+        let rows = ids.iter().flat_map(|&id| &inputs[id as usize * channels..][..channels]);
+        Number::values(rows.copied().collect())
+    })
+}
