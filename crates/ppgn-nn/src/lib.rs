@@ -52,5 +52,5 @@ pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKi
 pub use layout::{Array, Layout, Part};
 pub use network::{Ppgn, Step};
 pub use precision::{Number, Precision, Values};
-pub use quotient::{Colours, Quotient};
+pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};
 pub use space::{Dense, Space};

@@ -8,9 +8,13 @@
 //! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
 //! rows again.
 
+mod cache;
+mod choice;
 mod colours;
 mod compose;
 
+pub use cache::Origin;
+pub use choice::{Choosing, Chosen, Cost, SpaceChoice};
 pub use colours::Colours;
 pub(crate) use compose::{lift, pool, product};
 

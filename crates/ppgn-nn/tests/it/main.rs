@@ -7,4 +7,5 @@ mod golden;
 mod gradient;
 mod import;
 mod invariance;
+mod quotient;
 mod shared;
