@@ -1,5 +1,6 @@
 //! The integration tests of ppgn-nn, one binary, a module a theme.
 
+mod choice;
 mod determinism;
 mod figure1;
 mod files;
