@@ -1,0 +1,82 @@
+//! The optimiser's step over one array, in one pass.
+
+use crate::real::Real;
+use crate::simd::{Kernel, Simd, dispatch};
+use rayon::prelude::*;
+
+/// The numbers of one step of Adam.
+///
+/// ```text
+/// m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
+/// p <- p - rate * m / (sqrt(v) / root + epsilon)
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AdamStep {
+    /// Decay of the first moment.
+    pub beta1: f64,
+    /// Decay of the second moment.
+    pub beta2: f64,
+    /// The learning rate over `1 - beta1^t`.
+    pub rate: f64,
+    /// `sqrt(1 - beta2^t)`.
+    pub root: f64,
+    /// What keeps the quotient finite.
+    pub epsilon: f64,
+}
+
+/// One step on parameters `p` with gradients `g` and moments `m` and `v`, all as long.
+///
+/// # Complexity
+/// O(length): seven passes of memory traffic.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn adam<T: Real>(step: AdamStep, p: &mut [T], g: &[T], m: &mut [T], v: &mut [T]) {
+    assert_eq!([g.len(), m.len(), v.len()], [p.len(); 3]);
+    const CHUNK: usize = 1 << 14;
+    let state = m.par_chunks_mut(CHUNK).zip(v.par_chunks_mut(CHUNK));
+    p.par_chunks_mut(CHUNK).zip(g.par_chunks(CHUNK)).zip(state).for_each(|((p, g), (m, v))| {
+        dispatch(Chunk { step, p, g, m, v });
+    });
+}
+
+struct Chunk<'a, T> {
+    step: AdamStep,
+    p: &'a mut [T],
+    g: &'a [T],
+    m: &'a mut [T],
+    v: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for Chunk<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let AdamStep { beta1, beta2, rate, root, epsilon } = self.step;
+        let [rest1, rest2] = [1.0 - beta1, 1.0 - beta2].map(T::from_f64);
+        let [beta1, beta2, rate, root, epsilon] = [beta1, beta2, rate, root, epsilon].map(T::from_f64);
+        for (((p, &g), m), v) in self.p.iter_mut().zip(self.g).zip(self.m).zip(self.v) {
+            *m = beta1 * *m + rest1 * g;
+            *v = beta2 * *v + rest2 * (g * g);
+            *p = *p - rate * *m / (v.root() / root + epsilon);
+        }
+    }
+}
+
+/// Whether every number is finite. O(length).
+pub fn finite<T: Real>(numbers: &[T]) -> bool {
+    numbers.par_chunks(1 << 16).all(|chunk| dispatch(Finite(chunk)))
+}
+
+struct Finite<'a, T>(&'a [T]);
+
+impl<T: Real> Kernel<T> for Finite<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) -> bool {
+        // No branch within a chunk: a few instructions a vector.
+        self.0.chunks(256).all(|chunk| chunk.iter().fold(true, |all, &x| all & x.finite()))
+    }
+}

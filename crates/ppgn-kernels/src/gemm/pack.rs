@@ -1,0 +1,74 @@
+//! Matrices laid out for the registers.
+
+use crate::real::Real;
+use crate::simd::{Kernel, Simd, dispatch};
+
+/// A matrix within a slice: entry (k, j) at `k * down + j * right`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a, T> {
+    pub(crate) numbers: &'a [T],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) down: usize,
+    pub(crate) right: usize,
+}
+
+impl<'a, T> View<'a, T> {
+    /// Columns `from..from + columns` of a row-major matrix with `width` columns.
+    pub(crate) fn part(numbers: &'a [T], rows: usize, width: usize, from: usize, columns: usize) -> Self {
+        assert!(from + columns <= width && numbers.len() >= rows * width);
+        let numbers = if rows == 0 { numbers } else { &numbers[from..] };
+        View { numbers, rows, columns, down: width, right: 1 }
+    }
+
+    /// The same matrix with rows as columns.
+    pub(crate) fn transposed(self) -> Self {
+        View { rows: self.columns, columns: self.rows, down: self.right, right: self.down, ..self }
+    }
+}
+
+/// A matrix `[depth, columns]` in panels of NR columns, each `[depth, NR]`, the last one filled up with zeros.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Panels<T> {
+    pub(super) numbers: Vec<T>,
+    pub(super) depth: usize,
+    pub(super) columns: usize,
+}
+
+impl<T: Real> Panels<T> {
+    /// O(depth * columns).
+    pub(crate) fn new(matrix: View<'_, T>) -> Self {
+        dispatch(Pack { matrix })
+    }
+}
+
+struct Pack<'a, T> {
+    matrix: View<'a, T>,
+}
+
+impl<T: Real> Kernel<T> for Pack<'_, T> {
+    type Output = Panels<T>;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) -> Panels<T> {
+        let View { numbers, rows, columns, down, right } = self.matrix;
+        let mut packed = vec![T::default(); rows * columns.next_multiple_of(S::NR)];
+        for (panel, to) in packed.chunks_exact_mut((rows * S::NR).max(1)).enumerate() {
+            let from = panel * S::NR;
+            let width = S::NR.min(columns - from);
+            if right == 1 {
+                for (k, line) in to.chunks_exact_mut(S::NR).enumerate() {
+                    line[..width].copy_from_slice(&numbers[k * down + from..][..width]);
+                }
+            } else {
+                for j in 0..width {
+                    let column = numbers[(from + j) * right..].iter().step_by(down.max(1));
+                    for (line, &x) in to.chunks_exact_mut(S::NR).zip(column) {
+                        line[j] = x;
+                    }
+                }
+            }
+        }
+        Panels { numbers: packed, depth: rows, columns }
+    }
+}

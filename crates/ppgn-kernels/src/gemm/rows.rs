@@ -1,0 +1,178 @@
+//! Rows times a matrix, with the bias before and the ReLU after.
+
+use super::micro::{accumulate, spill};
+use super::pack::Panels;
+use crate::real::Real;
+use crate::simd::{Kernel, MOST, MR, Simd, dispatch};
+
+/// What a row of the result starts from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Start<'a, T> {
+    /// Nothing.
+    Zero,
+    /// This row, `[columns]`.
+    Bias(&'a [T]),
+    /// What is already there.
+    There,
+    /// The row of a table `[_, columns]` that the index names, `[rows]`.
+    Table(&'a [T], &'a [u32]),
+}
+
+/// What happens to a number of the result at the end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum End<'a, T> {
+    /// Nothing.
+    Keep,
+    /// `max(0, x)`.
+    Relu,
+    /// 0 where this matrix, `[rows, columns]`, is not above 0: ReLU's derivative.
+    Mask(&'a [T]),
+}
+
+/// `C = end(start + A B)`.
+///
+/// # Shapes
+/// - `a`: `[rows, depth]`, `b`: `[depth, columns]`
+/// - `c`: `[rows, columns]`
+///
+/// # Complexity
+/// O(rows * depth * columns), near the machine's limit from some ten rows on.
+pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_, T>, end: End<'_, T>) {
+    if b.columns == 0 {
+        return;
+    }
+    let rows = c.len() / b.columns;
+    assert_eq!((rows * b.columns, rows * b.depth), (c.len(), a.len()));
+    match start {
+        Start::Bias(bias) => assert_eq!(bias.len(), b.columns),
+        Start::Table(table, index) => {
+            assert_eq!(index.len(), rows);
+            assert!(index.iter().all(|&i| (i as usize + 1) * b.columns <= table.len()));
+        }
+        Start::Zero | Start::There => {}
+    }
+    if let End::Mask(mask) = end {
+        assert_eq!(mask.len(), c.len());
+    }
+    dispatch(Rows { a, b, c, start, end });
+}
+
+struct Rows<'a, T> {
+    a: &'a [T],
+    b: &'a Panels<T>,
+    c: &'a mut [T],
+    start: Start<'a, T>,
+    end: End<'a, T>,
+}
+
+impl<T: Real> Kernel<T> for Rows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(mut self) {
+        let rows = self.c.len() / self.b.columns;
+        for from in (0..self.b.columns).step_by(S::NR) {
+            let mut row = 0;
+            while row + MR <= rows {
+                self.tile::<S, MR>(row, from);
+                row += MR;
+            }
+            // What is left over is less than MR rows.
+            while row + 2 <= rows {
+                self.tile::<S, 2>(row, from);
+                row += 2;
+            }
+            if row < rows {
+                self.tile::<S, 1>(row, from);
+            }
+        }
+    }
+}
+
+impl<T: Real> Rows<'_, T> {
+    /// The tile of M rows from `row` on, in the panel that starts at column `from`.
+    #[inline(always)]
+    fn tile<S: Simd<T>, const M: usize>(&mut self, row: usize, from: usize) {
+        let Panels { numbers, depth, columns } = self.b;
+        let (depth, columns) = (*depth, *columns);
+        let (a, b) = (&self.a[row * depth..(row + M) * depth], &numbers[from * depth..][..depth * S::NR]);
+        let whole = from + S::NR <= columns;
+        let mut tile = [[S::splat(T::default()); 2]; M];
+        if whole {
+            for (i, sums) in tile.iter_mut().enumerate() {
+                if let Some(start) = self.start_of(row + i, from, S::NR) {
+                    *sums = read::<T, S>(start);
+                }
+            }
+        }
+        // SAFETY: `a` holds M rows of `depth` numbers, `b` a panel of `depth` lines.
+        unsafe { accumulate::<T, S, M>(&mut tile, depth, a.as_ptr(), depth, 1, b.as_ptr()) };
+        if !whole {
+            return self.edge(&mut spill::<T, S, M>(&tile), row, from);
+        }
+        for (i, sums) in tile.into_iter().enumerate() {
+            let at = (row + i) * columns + from;
+            let sums = match self.end {
+                End::Keep => sums,
+                End::Relu => sums.map(S::relu),
+                End::Mask(mask) => {
+                    let mask = read::<T, S>(&mask[at..at + S::NR]);
+                    [S::mask(sums[0], mask[0]), S::mask(sums[1], mask[1])]
+                }
+            };
+            write::<T, S>(&mut self.c[at..at + S::NR], sums);
+        }
+    }
+
+    /// What `width` numbers of a row start from.
+    #[inline(always)]
+    fn start_of(&self, row: usize, from: usize, width: usize) -> Option<&[T]> {
+        let columns = self.b.columns;
+        match self.start {
+            Start::Zero => None,
+            Start::Bias(bias) => Some(&bias[from..from + width]),
+            Start::There => Some(&self.c[row * columns + from..][..width]),
+            Start::Table(table, index) => Some(&table[index[row] as usize * columns + from..][..width]),
+        }
+    }
+
+    /// The last columns, where they do not fill two vectors.
+    #[inline(always)]
+    fn edge<const M: usize>(&mut self, tile: &mut [[T; MOST]; M], row: usize, from: usize) {
+        let (columns, zero) = (self.b.columns, T::default());
+        let width = columns - from;
+        for (i, line) in tile.iter_mut().enumerate() {
+            let at = (row + i) * columns + from;
+            let line = &mut line[..width];
+            if let Some(start) = self.start_of(row + i, from, width) {
+                line.iter_mut().zip(start).for_each(|(x, &s)| *x += s);
+            }
+            match self.end {
+                End::Keep => {}
+                End::Relu => line.iter_mut().for_each(|x| *x = if *x < zero { zero } else { *x }),
+                End::Mask(mask) => {
+                    let mask = &mask[at..at + width];
+                    line.iter_mut().zip(mask).for_each(|(x, &m)| *x = if m > zero { *x } else { zero });
+                }
+            }
+            self.c[at..at + width].copy_from_slice(line);
+        }
+    }
+}
+
+#[inline(always)]
+fn read<T: Real, S: Simd<T>>(from: &[T]) -> [S::V; 2] {
+    assert!(from.len() >= S::NR);
+    // SAFETY: there are NR numbers, two vectors.
+    unsafe { [S::load(from.as_ptr()), S::load(from.as_ptr().add(S::LANES))] }
+}
+
+#[inline(always)]
+fn write<T: Real, S: Simd<T>>(to: &mut [T], [first, second]: [S::V; 2]) {
+    assert!(to.len() >= S::NR);
+    // SAFETY: there is room for NR numbers, two vectors.
+    unsafe {
+        S::store(to.as_mut_ptr(), first);
+        S::store(to.as_mut_ptr().add(S::LANES), second);
+    }
+}

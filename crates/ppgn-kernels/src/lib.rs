@@ -1,0 +1,33 @@
+//! CPU kernels of provably powerful graph networks, on plain slices.
+//!
+//! A batch is one matrix of rows by channels, row-major: a row is an ordered pair of nodes, or a colour of such pairs.
+//! [`Block`] is the network's block, forward and backward, over either kind of rows ([`Pairs`]); [`pool_max`] and
+//! [`pool_sum`] make one row a graph; [`adam`] is the optimiser. Matrix products, bias, ReLU and its mask are one pass,
+//! rows stay in the cache through an MLP, hidden layers are computed again instead of kept, and memory is used again
+//! from step to step ([`Buffer`]).
+//!
+//! Everything runs in rayon's current pool; results do not depend on its size. The vector instructions are found at run
+//! time ([`Level`]).
+
+mod adam;
+mod block;
+mod buffer;
+mod gemm;
+mod linear;
+mod norm;
+mod pool;
+mod product;
+mod quotient;
+mod real;
+mod shared;
+mod simd;
+
+pub use adam::{AdamStep, adam, finite};
+pub use block::{Block, Kept, Pairs};
+pub use buffer::Buffer;
+pub use linear::{Layer, Mlp};
+pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
+pub use product::{Square, product, product_backward};
+pub use quotient::{Colours, Example, quotient_product, quotient_product_backward};
+pub use real::Real;
+pub use simd::Level;

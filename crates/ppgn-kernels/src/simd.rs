@@ -1,0 +1,271 @@
+//! Which vector instructions run: found at run time, or said by `PPGN_SIMD`.
+//!
+//! A kernel is written once, as a [`Kernel`] on the vectors of a [`Simd`], and compiled three times: with AVX-512, with
+//! AVX2 and FMA, and with what every machine of the target has; one body serves `f32` and `f64`. Loops that are plain
+//! enough are left to the compiler, which has the level's instructions there too.
+
+use crate::real::Real;
+use std::sync::OnceLock;
+
+/// A set of vector instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every machine of the target has.
+    Portable,
+    /// AVX2 with FMA.
+    Avx2,
+    /// AVX-512 (F).
+    Avx512,
+}
+
+impl Level {
+    /// Its name, as in `PPGN_SIMD=avx2`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    /// The best level of this machine.
+    pub fn best() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
+                return Level::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                return Level::Avx2;
+            }
+        }
+        Level::Portable
+    }
+
+    /// The level in use: the best, or a lower one that `PPGN_SIMD` names. What it names beyond the machine's best, or
+    /// what is no level, is passed over.
+    ///
+    /// ```
+    /// use ppgn_kernels::Level;
+    /// assert!(Level::current() <= Level::best());
+    /// ```
+    pub fn current() -> Level {
+        static CURRENT: OnceLock<Level> = OnceLock::new();
+        *CURRENT.get_or_init(|| Level::chosen(std::env::var("PPGN_SIMD").ok().as_deref()))
+    }
+
+    fn chosen(name: Option<&str>) -> Level {
+        let all = [Level::Portable, Level::Avx2, Level::Avx512];
+        let named = all.into_iter().find(|level| Some(level.name()) == name);
+        named.map_or(Level::best(), |level| level.min(Level::best()))
+    }
+}
+
+/// Rows of the result that a kernel holds in registers, two vectors each: 12 sums, two vectors and a number fill the 16
+/// registers that every x86 has.
+pub(crate) const MR: usize = 6;
+
+/// The most numbers that a pair of vectors holds.
+pub(crate) const MOST: usize = 32;
+
+/// The vectors of one level for one number type.
+pub(crate) trait Simd<T>: Copy {
+    /// `LANES` numbers.
+    type V: Copy;
+
+    /// Numbers in a vector.
+    const LANES: usize;
+
+    /// Columns of the result that a kernel holds in registers.
+    const NR: usize = 2 * Self::LANES;
+
+    fn splat(x: T) -> Self::V;
+
+    /// # Safety
+    /// `from` must be readable for `LANES` numbers.
+    unsafe fn load(from: *const T) -> Self::V;
+
+    /// # Safety
+    /// `to` must be writable for `LANES` numbers.
+    unsafe fn store(to: *mut T, v: Self::V);
+
+    /// `x * by + plus`.
+    fn multiply_add(x: Self::V, by: Self::V, plus: Self::V) -> Self::V;
+
+    /// `max(0, x)`; what is no number stays none.
+    fn relu(x: Self::V) -> Self::V;
+
+    /// `x` where `mask` is above 0, else 0.
+    fn mask(x: Self::V, mask: Self::V) -> Self::V;
+}
+
+/// Work that is compiled for every level.
+///
+/// `run` must be `#[inline(always)]`, and so must be what it calls in its inner loops: only what is inlined is compiled
+/// for the level.
+pub(crate) trait Kernel<T> {
+    type Output;
+
+    fn run<S: Simd<T>>(self) -> Self::Output;
+}
+
+/// Runs a kernel at the current level.
+pub(crate) fn dispatch<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
+    T::dispatch(Level::current(), kernel)
+}
+
+/// What every machine has: the compiler makes vectors of arrays of four numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl<T: Real> Simd<T> for Portable {
+    type V = [T; 4];
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn splat(x: T) -> [T; 4] {
+        [x; 4]
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const T) -> [T; 4] {
+        // SAFETY: readable, as the caller vouches for.
+        unsafe { from.cast::<[T; 4]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut T, v: [T; 4]) {
+        // SAFETY: writable, as the caller vouches for.
+        unsafe { to.cast::<[T; 4]>().write_unaligned(v) }
+    }
+
+    #[inline(always)]
+    fn multiply_add(x: [T; 4], by: [T; 4], plus: [T; 4]) -> [T; 4] {
+        std::array::from_fn(|i| x[i] * by[i] + plus[i])
+    }
+
+    #[inline(always)]
+    fn relu(x: [T; 4]) -> [T; 4] {
+        x.map(|x| if x < T::default() { T::default() } else { x })
+    }
+
+    #[inline(always)]
+    fn mask(x: [T; 4], mask: [T; 4]) -> [T; 4] {
+        std::array::from_fn(|i| if mask[i] > T::default() { x[i] } else { T::default() })
+    }
+}
+
+/// The vectors of an x86 level.
+#[cfg(target_arch = "x86_64")]
+macro_rules! x86 {
+    ($level:ident, $doc:literal, $($real:ty: $v:ident * $lanes:literal, $splat:ident $load:ident $store:ident $fused:ident $max:ident
+        $mask:expr;)*) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy)]
+        pub(crate) struct $level;
+
+        $(impl Simd<$real> for $level {
+            type V = std::arch::x86_64::$v;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn splat(x: $real) -> Self::V {
+                // SAFETY: kernels of this level run only where the machine has it.
+                unsafe { std::arch::x86_64::$splat(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $real) -> Self::V {
+                // SAFETY: readable, as the caller vouches for.
+                unsafe { std::arch::x86_64::$load(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(to: *mut $real, v: Self::V) {
+                // SAFETY: writable, as the caller vouches for.
+                unsafe { std::arch::x86_64::$store(to, v) }
+            }
+
+            #[inline(always)]
+            fn multiply_add(x: Self::V, by: Self::V, plus: Self::V) -> Self::V {
+                // SAFETY: as in `splat`.
+                unsafe { std::arch::x86_64::$fused(x, by, plus) }
+            }
+
+            #[inline(always)]
+            fn relu(x: Self::V) -> Self::V {
+                // SAFETY: as in `splat`. Of two operands of which one is no number, the instruction gives the second.
+                unsafe { std::arch::x86_64::$max(std::arch::x86_64::$splat(0.0), x) }
+            }
+
+            #[inline(always)]
+            fn mask(x: Self::V, mask: Self::V) -> Self::V {
+                use std::arch::x86_64::*;
+                // SAFETY: as in `splat`.
+                unsafe {
+                    let zero = $splat(0.0);
+                    ($mask)(x, mask, zero)
+                }
+            }
+        })*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+x86! { Avx2, "AVX2 with FMA.",
+    f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
+        |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero));
+    f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
+        |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero));
+}
+
+#[cfg(target_arch = "x86_64")]
+x86! { Avx512, "AVX-512 (F).",
+    f32: __m512 * 16, _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_max_ps
+        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x);
+    f64: __m512d * 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_max_pd
+        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x);
+}
+
+/// The dispatch of one number type.
+macro_rules! levels {
+    ($real:ty) => {
+        fn dispatch<K: $crate::simd::Kernel<$real>>(level: $crate::simd::Level, kernel: K) -> K::Output {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2<K: $crate::simd::Kernel<$real>>(kernel: K) -> K::Output {
+                    kernel.run::<$crate::simd::Avx2>()
+                }
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                fn avx512<K: $crate::simd::Kernel<$real>>(kernel: K) -> K::Output {
+                    kernel.run::<$crate::simd::Avx512>()
+                }
+                match level {
+                    // SAFETY: a level above `Portable` is only ever made where the machine has its instructions.
+                    $crate::simd::Level::Avx2 => return unsafe { avx2(kernel) },
+                    // SAFETY: as above.
+                    $crate::simd::Level::Avx512 => return unsafe { avx512(kernel) },
+                    $crate::simd::Level::Portable => {}
+                }
+            }
+            let _ = level;
+            kernel.run::<$crate::simd::Portable>()
+        }
+    };
+}
+pub(crate) use levels;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_can_be_lowered_and_not_raised() {
+        assert_eq!(Level::chosen(Some("portable")), Level::Portable);
+        assert_eq!(Level::chosen(Some("avx512")), Level::best());
+        assert_eq!(Level::chosen(Some("avx2")), Level::Avx2.min(Level::best()));
+        assert_eq!(Level::chosen(Some("neon")), Level::best());
+        assert_eq!(Level::chosen(None), Level::best());
+    }
+}
