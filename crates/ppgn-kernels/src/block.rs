@@ -180,7 +180,8 @@ impl<T: Real> Block<'_, T> {
         let (of_m2, rest) = rest.split_at_mut(self.m2.len());
         let (of_m3, of_m4) = rest.split_at_mut(self.m3.as_ref().map_or(0, Mlp::len));
         // What comes to m3(X): to X itself where m3 is the identity.
-        let mut dx = (wanted || self.m3.is_some()).then(|| Buffer::zeros(x.len() / self.inputs() * self.passed()));
+        let mut dx =
+            (wanted || self.m3.is_some()).then(|| Buffer::zeros(x.len() / self.inputs() * self.passed()));
         let mut dx_of_residual = None;
         // The norm's gradient needs what W's gradient takes the place of.
         let normed = self.norm.map(|_| copy(&w));
@@ -228,7 +229,15 @@ impl<T: Real> Block<'_, T> {
     }
 
     /// The way back through m4: W's gradient takes its place, m3(X)'s is added to `dx`.
-    fn part(&self, below: &[T], d: &[T], passed: &[T], w: &mut [T], dx: Option<&mut [T]>, gradient: &mut [T]) {
+    fn part(
+        &self,
+        below: &[T],
+        d: &[T],
+        passed: &[T],
+        w: &mut [T],
+        dx: Option<&mut [T]>,
+        gradient: &mut [T],
+    ) {
         let (inner, width, outputs) = (self.passed(), self.product(), self.outputs());
         let Some(m4) = self.m4 else {
             w.par_chunks_mut(width)
@@ -245,7 +254,14 @@ impl<T: Real> Block<'_, T> {
         add_to(bias, &all_column_sums(below, outputs));
         let [of_x, of_w] = halves(m4, inner, width, Layer::backward_panels);
         linear_backward(d, outputs, Input::InPlace(w), width, Some(&of_w), (weights, m4.inputs, inner));
-        linear_backward(below, outputs, Input::Apart(passed, dx), inner, Some(&of_x), (weights, m4.inputs, 0));
+        linear_backward(
+            below,
+            outputs,
+            Input::Apart(passed, dx),
+            inner,
+            Some(&of_x),
+            (weights, m4.inputs, 0),
+        );
     }
 }
 

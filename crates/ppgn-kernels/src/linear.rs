@@ -128,7 +128,11 @@ impl<T: Real> Mlp<'_, T> {
             let first = usize::from(dx.is_none());
             let layers = self.layers.par_iter().enumerate();
             layers
-                .map(|(l, layer)| if l < first { Panels::default() } else { layer.backward_panels(0, layer.inputs) })
+                .map(
+                    |(l, layer)| {
+                        if l < first { Panels::default() } else { layer.backward_panels(0, layer.inputs) }
+                    },
+                )
                 .collect()
         };
         let chunk = chunk_rows(count);
@@ -143,7 +147,8 @@ impl<T: Real> Mlp<'_, T> {
             }
             let x = x[start * inputs..end * inputs].chunks(chunk * inputs);
             let d = d[start * outputs..end * outputs].chunks(chunk * outputs);
-            let mut dx = dx.as_deref_mut().map(|dx| dx[start * inputs..end * inputs].chunks_mut(chunk * inputs));
+            let mut dx =
+                dx.as_deref_mut().map(|dx| dx[start * inputs..end * inputs].chunks_mut(chunk * inputs));
             let mut tasks: Vec<Task<'_, T>> = x
                 .zip(d)
                 .map(|(x, d)| Task { x, d, dx: dx.as_mut().and_then(Iterator::next), slabs: Vec::new() })

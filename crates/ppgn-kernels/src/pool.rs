@@ -143,7 +143,8 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
             let mut pairs = vec![0u32; 2 * channels];
             pools.each(graph, |number, diagonal, rest| {
                 let row = &x[number * channels..][..channels];
-                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0) {
+                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
+                {
                     let from = part * channels;
                     for (c, (&m, &x)) in maxima[from..from + channels].iter().zip(row).enumerate() {
                         if m == x {
@@ -193,7 +194,8 @@ pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
             let mut sums = vec![T::default(); 2 * channels];
             pools.each(graph, |row, diagonal, rest| {
                 let row = &x[row * channels..][..channels];
-                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0) {
+                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
+                {
                     let count = T::from_f64(f64::from(count));
                     sums[part * channels..][..channels]
                         .iter_mut()

@@ -120,7 +120,12 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             place.gather::<T, S>(self.y1, a, 1.0);
             place.gather::<T, S>(self.y2, b, 1.0);
             let side = n | 1;
-            multiply::<T, S>(n, Entries { at: a, down: side, right: 1 }, Entries { at: b, down: side, right: 1 }, out);
+            multiply::<T, S>(
+                n,
+                Entries { at: a, down: side, right: 1 },
+                Entries { at: b, down: side, right: 1 },
+                out,
+            );
             place.scatter::<T, S>(out, |row, numbers| {
                 let factor = T::from_f64(self.graph.factor);
                 // SAFETY: this task alone writes these channels of this graph.
@@ -240,7 +245,11 @@ impl<V> Place<V> {
         for i in 0..n {
             for j in 0..n {
                 let from = &from[(i * (n | 1) + j) * S::LANES..][..S::LANES];
-                if self.width == S::LANES { put(self.at(i, j), from) } else { put(self.at(i, j), &from[..self.width]) }
+                if self.width == S::LANES {
+                    put(self.at(i, j), from)
+                } else {
+                    put(self.at(i, j), &from[..self.width])
+                }
             }
         }
     }
@@ -293,7 +302,8 @@ fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
     js: usize,
     je: usize,
 ) {
-    let last = |e: Entries<'_, T>, row: usize, column: usize| (row * e.down + column * e.right + 1) * S::LANES;
+    let last =
+        |e: Entries<'_, T>, row: usize, column: usize| (row * e.down + column * e.right + 1) * S::LANES;
     assert!(last(a, i + A - 1, je - 1) <= a.at.len() && last(b, je - 1, k + B - 1) <= b.at.len());
     assert!(((i + A - 1) * (n | 1) + k + B) * S::LANES <= out.len());
     let mut sums = [[S::splat(T::default()); B]; A];

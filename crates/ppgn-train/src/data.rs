@@ -4,7 +4,7 @@ use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Error, Graph, Result, Target};
-use ppgn_nn::{Batch, Device, Precision, Tensor, loss};
+use ppgn_nn::{Batch, Chosen, Device, Precision, Tensor, loss};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -78,6 +78,8 @@ pub struct Prepared {
     /// For regression, the standardised targets, graph after graph.
     targets: Vec<f64>,
     precision: Precision,
+    /// What the rows of a batch are, and why.
+    pub(crate) space: Chosen,
 }
 
 impl Prepared {
@@ -96,9 +98,11 @@ impl Prepared {
             )));
         }
         let split = settings.division.of(dataset, settings.training.seed)?;
+        let encoder = settings.encoding.encoder(&settings.schema)?;
         let mut prepared = Prepared {
             dataset: dataset.clone(),
-            encoder: settings.encoding.encoder(&settings.schema)?,
+            space: crate::space::choose(settings, &encoder, dataset)?,
+            encoder,
             split,
             goal: settings.goal.clone(),
             scaling: Vec::new(),
@@ -135,6 +139,10 @@ impl Prepared {
 
     /// These graphs as a batch.
     pub(crate) fn batch(&self, graphs: &[u32], device: &Device) -> Result<Batch> {
+        if let Some(colours) = &self.space.colours {
+            let graphs: Vec<usize> = graphs.iter().map(|&g| g as usize).collect();
+            return Batch::quotient(colours, &graphs, device);
+        }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
         Batch::encode(&self.encoder, &graphs, self.precision, device)
     }

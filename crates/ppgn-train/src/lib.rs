@@ -12,6 +12,7 @@ mod predict;
 mod preset;
 mod run;
 mod settings;
+mod space;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -21,4 +22,5 @@ pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
 pub use run::{Run, State, Summary};
 pub use settings::{Division, Overrides, Settings, Training};
+pub use space::keep_colours_in;
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -54,7 +54,7 @@ impl std::fmt::Display for Origin {
 
 /// The place of a dataset's colours on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct File {
+struct File {
     path: PathBuf,
     key: String,
 }
@@ -95,7 +95,7 @@ impl Colours {
 }
 
 impl File {
-    pub(super) fn new(
+    fn new(
         data_dir: &Path,
         encoder: &Encoder,
         dataset: &Dataset,
@@ -119,12 +119,8 @@ impl File {
         File { path: data_dir.join("colours").join(format!("{name}.colours")), key }
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The colours of the file; none where there is no file, and what is wrong with it where it cannot be used.
-    pub(super) fn read(&self, dataset: &Dataset) -> std::result::Result<Option<Colours>, String> {
+    fn read(&self, dataset: &Dataset) -> std::result::Result<Option<Colours>, String> {
         let bytes = match std::fs::read(&self.path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -137,7 +133,7 @@ impl File {
         colours.map(Some).ok_or_else(|| format!("{} is damaged", self.path.display()))
     }
 
-    pub(super) fn keep(&self, colours: &Colours) -> std::result::Result<PathBuf, String> {
+    fn keep(&self, colours: &Colours) -> std::result::Result<PathBuf, String> {
         let bytes = bytes(colours, &self.key);
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

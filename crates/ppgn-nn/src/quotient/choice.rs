@@ -4,7 +4,7 @@
 //! to merge, which a sample of the graphs shows before all of them are coloured.
 
 use super::Colours;
-use super::cache::{File, Origin};
+use super::cache::Origin;
 use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 use crate::precision::Precision;
 use ppgn_graph::encode::Encoder;
@@ -167,6 +167,8 @@ pub struct Choosing<'a> {
     pub precision: Precision,
     /// The data folder, where colours may be kept; without it they are not.
     pub data_dir: Option<&'a Path>,
+    /// The dataset's colours, where they are at hand already.
+    pub known: Option<Arc<Colours>>,
     /// The memory that a colouring may take, and a way to stop it. Without a limit `auto` has [one](Choosing::MEMORY).
     pub options: Options,
 }
@@ -174,6 +176,9 @@ pub struct Choosing<'a> {
 impl Choosing<'_> {
     /// The bytes that `auto` takes for a colouring at most, where no limit is given.
     pub const MEMORY: u64 = 6 << 30;
+
+    /// The bytes that colouring a pair takes at most, for a while.
+    const PAIR: u64 = 80;
 
     /// The quotient must save something for the trouble of colouring.
     const WORTH: f64 = 0.9;
@@ -202,18 +207,13 @@ impl Choosing<'_> {
     }
 
     fn cheaper(&self) -> Result<Chosen> {
-        let file = self.file();
-        let known = file.as_ref().is_some_and(|file| file.path().exists());
-        if !known {
-            if let Some(why) = self.too_dear() {
-                return Ok(dense(why, None));
-            }
-            if let Some(why) = self.nothing_to_merge()? {
-                return Ok(dense(why, None));
-            }
-        }
         let limit = self.options.max_memory.unwrap_or(Self::MEMORY);
         let options = Options { max_memory: Some(limit), ..self.options.clone() };
+        // Nothing here asks whether the colours are known already: a run that is resumed must choose as it did.
+        let against = self.too_large(limit).or_else(|| self.too_dear());
+        if let Some(why) = against.or_else(|| self.nothing_to_merge()) {
+            return Ok(dense(why, None));
+        }
         let (colours, origin) = match self.colours(&options) {
             Ok(found) => found,
             // Whoever stops a colouring wants to stop, not to train in another way.
@@ -232,6 +232,16 @@ impl Choosing<'_> {
         }
     }
 
+    /// Why a colouring would need more memory than it may take.
+    fn too_large(&self, limit: u64) -> Option<String> {
+        let pairs: u64 = self.dataset.graphs().iter().map(|g| (g.nodes() as u64).saturating_pow(2)).sum();
+        let need = pairs.saturating_mul(Self::PAIR);
+        (need > limit).then(|| {
+            let (need, limit) = (need >> 20, limit >> 20);
+            format!("colouring {pairs} pairs needs about {need} MiB of memory, and {limit} MiB are allowed")
+        })
+    }
+
     /// Why a colouring would be more work than it can save.
     fn too_dear(&self) -> Option<String> {
         let sum =
@@ -245,44 +255,40 @@ impl Choosing<'_> {
     }
 
     /// What a sample of the graphs says against the quotient.
-    fn nothing_to_merge(&self) -> Result<Option<String>> {
+    fn nothing_to_merge(&self) -> Option<String> {
         let graphs = self.dataset.graphs();
         if graphs.len() < 2 * Self::SAMPLE {
-            return Ok(None);
+            return None;
         }
         let spread = (0..Self::SAMPLE).map(|i| &graphs[i * graphs.len() / Self::SAMPLE]);
         let sample: Vec<Graph> = spread.filter(|graph| graph.nodes() > 0).cloned().collect();
-        let Ok(colours) = self.encode(&sample, &self.options) else {
-            // Colouring all of them says what is wrong, and whether it is an error.
-            return Ok(None);
-        };
+        // Where this fails, colouring all of them says what is wrong, and whether it is an error.
+        let colours = self.encode(&sample, &self.options).ok()?;
         let cost = Cost::new(self.config, &colours);
-        Ok((cost.share() >= Self::WORTH).then(|| {
+        (cost.share() >= Self::WORTH).then(|| {
             format!(
                 "too few pairs are alike: in a sample of {} graphs rows by level are {}, {:.2} of the dense space's work",
                 sample.len(),
                 cost.shares(),
                 cost.share()
             )
-        }))
-    }
-
-    fn file(&self) -> Option<File> {
-        let depth = self.config.blocks.len();
-        Some(File::new(self.data_dir?, self.encoder, self.dataset, self.precision, depth))
+        })
     }
 
     fn encode(&self, graphs: &[Graph], options: &Options) -> Result<Colours> {
         Colours::encode(self.encoder, graphs, self.precision, self.config.blocks.len(), options)
     }
 
-    fn colours(&self, options: &Options) -> Result<(Colours, Option<Origin>)> {
+    fn colours(&self, options: &Options) -> Result<(Arc<Colours>, Option<Origin>)> {
+        if let Some(known) = &self.known {
+            return Ok((known.clone(), None));
+        }
         let Some(data_dir) = self.data_dir else {
-            return Ok((self.encode(self.dataset.graphs(), options)?, None));
+            return Ok((Arc::new(self.encode(self.dataset.graphs(), options)?), None));
         };
         let depth = self.config.blocks.len();
         let cached = Colours::cached(data_dir, self.encoder, self.dataset, self.precision, depth, options);
-        cached.map(|(colours, origin)| (colours, Some(origin)))
+        cached.map(|(colours, origin)| (Arc::new(colours), Some(origin)))
     }
 }
 
@@ -290,9 +296,9 @@ fn dense(why: String, cost: Option<Cost>) -> Chosen {
     Chosen { colours: None, why: format!("dense space: {why}"), cost, origin: None }
 }
 
-fn quotient(colours: Colours, why: String, cost: Cost, origin: Option<Origin>) -> Chosen {
+fn quotient(colours: Arc<Colours>, why: String, cost: Cost, origin: Option<Origin>) -> Chosen {
     let why = format!("quotient space: {why}");
-    Chosen { colours: Some(Arc::new(colours)), why, cost: Some(cost), origin }
+    Chosen { colours: Some(colours), why, cost: Some(cost), origin }
 }
 
 /// Equal rows stay equal only under what acts on a row alone. All options do; one that comes new does not compile here

@@ -105,7 +105,8 @@ fn choose(choice: SpaceChoice, dataset: &Dataset, memory: Option<u64>) -> ppgn_g
     let options = ppgn_wl::Options { max_memory: memory, ..Default::default() };
     #[rustfmt::skip]
     let choosing = Choosing {
-        choice, config: &config, encoder: &encoder, dataset, precision: Precision::F32, data_dir: None, options,
+        choice, config: &config, encoder: &encoder, dataset, precision: Precision::F32, data_dir: None,
+        known: None, options,
     };
     choosing.choose()
 }
