@@ -1,13 +1,13 @@
 //! The quotient space is the dense one with equal rows merged: same features, same scores, same gradients.
 
-use crate::shared::{Rows, biased, configs, distance, largest, numbers};
-use ppgn_graph::encode::{Encoding, Kind};
+use crate::shared::{Rows, arrays, biased, configs, distance, largest, numbers};
+use ppgn_graph::encode::{Encoder, Encoding, Kind};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder, Schema};
 use ppgn_nn::{
-    Batch, BlockConfig, Colours, Device, Norm, Number, Ppgn, PpgnConfig, Precision, SuffixKind, Tensor,
-    Values,
+    Adam, Batch, BlockConfig, Colours, Device, Norm, Number, Ppgn, PpgnConfig, Precision, SuffixKind, Tensor,
+    Values, loss,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -244,6 +244,50 @@ fn dataset(name: &str) -> Option<Dataset> {
         return None;
     }
     Some(ppgn_graph::format::read(path, &Default::default()).unwrap())
+}
+
+/// The summed loss of every epoch of training on the batches, from biases of +-0.1.
+fn losses(config: &PpgnConfig, batches: &[Batch], epochs: usize) -> Vec<f64> {
+    let mut network = biased(config, 8, Precision::F64);
+    let mut adam = Adam::new(&arrays(&network));
+    let mut epoch = || {
+        let mut sum = 0.0;
+        for batch in batches {
+            let classes: Vec<usize> = (0..batch.graphs()).map(|g| g % 2).collect();
+            let step = network.backward(batch, |scores| loss::cross_entropy(scores, &classes)).unwrap();
+            network.update(|parameters| adam.step(parameters, &step.gradients, 1e-3)).unwrap();
+            sum += step.loss;
+        }
+        sum
+    };
+    (0..epochs).map(|_| epoch()).collect()
+}
+
+#[test]
+fn training_goes_the_same_way() {
+    for name in ["tu/MUTAG.zip", "tu/IMDBBINARY.zip"] {
+        let Some(dataset) = dataset(name) else { continue };
+        let graphs: Vec<Graph> = dataset.graphs().iter().take(20).cloned().collect();
+        let encoder = Encoding::from(Kind::Authors).encoder(dataset.schema()).unwrap();
+        let config = PpgnConfig { inputs: encoder.channels().len(), outputs: 2, ..small() };
+        let colours = Colours::encode(&encoder, &graphs, Precision::F64, 3, &Default::default()).unwrap();
+        let device = Device::default();
+        let all: Vec<usize> = (0..graphs.len()).collect();
+        let on = |space: fn(&Encoder, &[Graph], &Colours, &[usize], &Device) -> Batch| {
+            let batches: Vec<Batch> =
+                all.chunks(5).map(|chosen| space(&encoder, &graphs, &colours, chosen, &device)).collect();
+            losses(&config, &batches, 20)
+        };
+        let dense = on(|encoder, graphs, _, chosen, device| {
+            let graphs: Vec<&Graph> = chosen.iter().map(|&g| &graphs[g]).collect();
+            Batch::encode(encoder, &graphs, Precision::F64, device).unwrap()
+        });
+        let quotient = on(|_, _, colours, chosen, device| Batch::quotient(colours, chosen, device).unwrap());
+        assert!(dense[19] < dense[0], "{dense:?}");
+        for (epoch, (a, b)) in dense.iter().zip(&quotient).enumerate() {
+            assert!((a - b).abs() <= 1e-8 * a.abs(), "{name}, epoch {epoch}: {a} and {b}");
+        }
+    }
 }
 
 #[test]
