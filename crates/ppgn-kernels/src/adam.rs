@@ -54,8 +54,8 @@ impl<T: Real> Kernel<T> for Chunk<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
         let AdamStep { beta1, beta2, rate, root, epsilon } = self.step;
-        let [rest1, rest2] = [1.0 - beta1, 1.0 - beta2].map(T::from_f64);
-        let [beta1, beta2, rate, root, epsilon] = [beta1, beta2, rate, root, epsilon].map(T::from_f64);
+        let [rest1, rest2] = [1.0 - beta1, 1.0 - beta2].map(T::rounded);
+        let [beta1, beta2, rate, root, epsilon] = [beta1, beta2, rate, root, epsilon].map(T::rounded);
         for (((p, &g), m), v) in self.p.iter_mut().zip(self.g).zip(self.m).zip(self.v) {
             *m = beta1 * *m + rest1 * g;
             *v = beta2 * *v + rest2 * (g * g);

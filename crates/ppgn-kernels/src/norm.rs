@@ -30,10 +30,10 @@ impl<T: Real> Kernel<T> for Rms<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let (one, count) = (T::from_f64(1.0), T::from_f64(self.channels as f64));
+        let (one, count) = (T::rounded(1.0), T::rounded(self.channels as f64));
         for (row, scale) in self.w.chunks_exact_mut(self.channels).zip(self.scales) {
             let square = dot(row, row);
-            *scale = one / (square / count + T::from_f64(self.epsilon)).root();
+            *scale = one / (square / count + T::rounded(self.epsilon)).root();
             row.iter_mut().for_each(|x| *x *= *scale);
         }
     }
@@ -63,7 +63,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let count = T::from_f64(self.channels as f64);
+        let count = T::rounded(self.channels as f64);
         let rows = self.d.chunks_exact_mut(self.channels).zip(self.w.chunks_exact(self.channels));
         for ((d, w), &r) in rows.zip(self.scales) {
             let along = dot(w, d) / count;

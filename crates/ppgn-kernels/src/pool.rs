@@ -149,13 +149,13 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
                     for (c, (&m, &x)) in maxima[from..from + channels].iter().zip(row).enumerate() {
                         if m == x {
                             pairs[from + c] += count;
-                            tied.push((number as u32, (from + c) as u32, T::from_f64(f64::from(count))));
+                            tied.push((number as u32, (from + c) as u32, T::rounded(f64::from(count))));
                         }
                     }
                 }
             });
             for (_, place, share) in &mut tied {
-                *share = *share / T::from_f64(f64::from(pairs[*place as usize]));
+                *share = *share / T::rounded(f64::from(pairs[*place as usize]));
             }
         }
         (maxima, tied)
@@ -196,7 +196,7 @@ pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
                 let row = &x[row * channels..][..channels];
                 for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
                 {
-                    let count = T::from_f64(f64::from(count));
+                    let count = T::rounded(f64::from(count));
                     sums[part * channels..][..channels]
                         .iter_mut()
                         .zip(row)
@@ -222,7 +222,7 @@ pub fn pool_sum_backward<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx
         pools.each(graph, |row, diagonal, rest| {
             let row = &mut dx[row * channels..][..channels];
             for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0) {
-                let count = T::from_f64(f64::from(count));
+                let count = T::rounded(f64::from(count));
                 row.iter_mut().zip(&d[part * channels..]).for_each(|(x, &d)| *x += count * d);
             }
         });

@@ -127,7 +127,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
                 out,
             );
             place.scatter::<T, S>(out, |row, numbers| {
-                let factor = T::from_f64(self.graph.factor);
+                let factor = T::rounded(self.graph.factor);
                 // SAFETY: this task alone writes these channels of this graph.
                 let to = unsafe { self.w.part(row, numbers.len()) };
                 to.iter_mut().zip(numbers).for_each(|(to, &x)| *to = x * factor);
@@ -208,7 +208,7 @@ impl<V> Place<V> {
     /// of matrices with a power of two rows from falling into one set of the cache.
     #[inline(always)]
     fn gather<T: Real, S: Simd<T>>(&self, from: &[T], to: &mut [T], factor: f64) {
-        let factor = T::from_f64(factor);
+        let factor = T::rounded(factor);
         self.entries::<T, S>(to, |at, width, to| {
             to[..width].iter_mut().zip(&from[at..at + width]).for_each(|(to, &x)| *to = x * factor);
         });

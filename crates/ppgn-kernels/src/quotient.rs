@@ -101,7 +101,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let step = VECTORS * S::LANES;
         let whole = self.channels / step * step;
         for (row, &example) in self.examples.iter().enumerate() {
-            let factor = T::from_f64(self.colours.factors[example.graph as usize]);
+            let factor = T::rounded(self.colours.factors[example.graph as usize]);
             for from in (0..whole).step_by(step) {
                 self.vectors::<S>(row, example, factor, from);
             }
@@ -217,7 +217,7 @@ impl<T: Real> Backward<'_, T> {
         }
         let mut scaled = [T::default(); 32];
         for (row, &example) in self.colours.examples.iter().enumerate() {
-            let factor = T::from_f64(self.colours.factors[example.graph as usize]);
+            let factor = T::rounded(self.colours.factors[example.graph as usize]);
             let scaled = &mut scaled[..width];
             scaled.iter_mut().zip(&self.dw[at(row)..][..width]).for_each(|(s, &d)| *s = d * factor);
             for (l, r) in self.colours.terms(example) {

@@ -33,7 +33,7 @@ pub trait Real:
     const LOWEST: Self;
 
     /// The number nearest to `x`.
-    fn from_f64(x: f64) -> Self;
+    fn rounded(x: f64) -> Self;
 
     /// The square root.
     fn root(self) -> Self;
@@ -58,7 +58,7 @@ macro_rules! real {
             const LOWEST: Self = <$real>::NEG_INFINITY;
 
             #[inline(always)]
-            fn from_f64(x: f64) -> Self {
+            fn rounded(x: f64) -> Self {
                 x as $real
             }
 

@@ -9,6 +9,7 @@
 
 use crate::precision::{Precision, Values};
 use ppgn_graph::{Error, Result};
+use ppgn_kernels::{AdamStep, adam};
 
 /// Adam with its state: the step count and two moments a parameter, as plain vectors.
 ///
@@ -50,12 +51,18 @@ impl Adam {
         self.steps += 1;
         // In f64: beta2^t is close to 1 for long.
         let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
-        let c = [self.beta1, self.beta2, rate / power(self.beta1), power(self.beta2).sqrt(), self.epsilon];
+        let step = AdamStep {
+            beta1: self.beta1,
+            beta2: self.beta2,
+            rate: rate / power(self.beta1),
+            root: power(self.beta2).sqrt(),
+            epsilon: self.epsilon,
+        };
         let moments = self.first.iter_mut().zip(&mut self.second);
         for ((p, g), (m, v)) in parameters.iter_mut().zip(gradients).zip(moments) {
             match (p, g, m, v) {
-                (Values::F32(p), Values::F32(g), Values::F32(m), Values::F32(v)) => f32s(p, g, m, v, c),
-                (Values::F64(p), Values::F64(g), Values::F64(m), Values::F64(v)) => f64s(p, g, m, v, c),
+                (Values::F32(p), Values::F32(g), Values::F32(m), Values::F32(v)) => adam(step, p, g, m, v),
+                (Values::F64(p), Values::F64(g), Values::F64(m), Values::F64(v)) => adam(step, p, g, m, v),
                 _ => unreachable!("checked to be in one precision"),
             }
         }
@@ -77,23 +84,6 @@ impl Adam {
         Ok(())
     }
 }
-
-/// The same loop for both precisions: a function each, so that the compiler can vectorise it.
-macro_rules! update {
-    ($name:ident, $real:ty) => {
-        fn $name(p: &mut [$real], g: &[$real], m: &mut [$real], v: &mut [$real], c: [f64; 5]) {
-            let [beta1, beta2, rate, root, epsilon] = c.map(|x| x as $real);
-            let [rest1, rest2] = [c[0], c[1]].map(|beta| (1.0 - beta) as $real);
-            for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
-                *m = beta1 * *m + rest1 * g;
-                *v = beta2 * *v + rest2 * (g * g);
-                *p -= rate * *m / (v.sqrt() / root + epsilon);
-            }
-        }
-    };
-}
-update!(f32s, f32);
-update!(f64s, f64);
 
 #[cfg(test)]
 mod tests {

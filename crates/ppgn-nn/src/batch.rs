@@ -4,10 +4,10 @@
 //! MLP on features is then one matrix product over all rows, and graphs of different sizes need no padding. Where a
 //! graph begins is the [`Space`]'s business.
 
-use crate::precision::{Number, Precision};
+use crate::precision::{Number, Precision, Values};
 use crate::quotient::{self, Colours, Quotient};
 use crate::space::{Dense, Space};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Error, Graph, Result};
 use std::sync::Arc;
@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// The input of a network: rows, and the space that they live in.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    rows: Tensor<2>,
+    rows: Values,
+    channels: usize,
     space: Space,
-    precision: Precision,
+    device: Device,
 }
 
 impl Batch {
@@ -99,9 +100,8 @@ impl Batch {
     pub fn quotient(colours: &Colours, graphs: &[usize], device: &Device) -> Result<Self> {
         let (space, ids) = Quotient::new(colours, graphs)?;
         let device = device.clone().without_autodiff();
-        let inputs = quotient::inputs(colours, &ids);
-        let rows = inputs.into_tensor([ids.len(), colours.channels()], &device);
-        Ok(Batch { rows, space: Space::Quotient(Arc::new(space)), precision: colours.precision() })
+        let rows = quotient::inputs(colours, &ids);
+        Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)), device })
     }
 
     /// Lays the graphs out and has every one's rows, zeros, filled.
@@ -124,15 +124,23 @@ impl Batch {
             fill(graph, rows)?;
             rest = next;
         }
-        let data = TensorData::new(numbers, [space.rows(), channels]);
         let device = device.clone().without_autodiff();
-        let rows = Tensor::from_data(data, (&device, T::PRECISION.dtype()));
-        Ok(Batch { rows, space: Space::Dense(space), precision: T::PRECISION })
+        Ok(Batch { rows: T::values(numbers), channels, space: Space::Dense(space), device })
     }
 
-    /// The rows of level 0, `[rows, channels]`.
-    pub fn rows(&self) -> &Tensor<2> {
+    /// The rows of level 0, `[rows, channels]` row-major.
+    pub fn rows(&self) -> &Values {
         &self.rows
+    }
+
+    /// The rows of level 0 as a tensor, `[rows, channels]`.
+    pub(crate) fn tensor(&self) -> Tensor<2> {
+        self.rows.clone().into_tensor([self.space.rows(0), self.channels], &self.device)
+    }
+
+    /// The device that the batch is for.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// Where the rows live.
@@ -147,12 +155,12 @@ impl Batch {
 
     /// Channels a row.
     pub fn channels(&self) -> usize {
-        self.rows.dims()[1]
+        self.channels
     }
 
     /// The precision of the rows.
     pub fn precision(&self) -> Precision {
-        self.precision
+        self.rows.precision()
     }
 }
 

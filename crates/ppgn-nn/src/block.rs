@@ -7,7 +7,7 @@ use crate::space::Space;
 use burn::tensor::Tensor;
 
 /// What keeps a row of zeros from being divided by 0.
-const EPSILON: f64 = 1e-5;
+pub(crate) const EPSILON: f64 = 1e-5;
 
 /// `Y1 = m1(X)`, `Y2 = m2(X)`, `W[:,:,c] = Y1[:,:,c] . Y2[:,:,c]`, output `m4(m3(X), W)`.
 ///

@@ -40,6 +40,7 @@ mod product;
 mod quotient;
 mod space;
 mod suffix;
+mod trunk;
 
 pub mod import;
 pub mod loss;
@@ -50,7 +51,7 @@ pub use batch::Batch;
 pub use burn::tensor::{Device, Tensor};
 pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use layout::{Array, Layout, Part};
-pub use network::{Ppgn, Step};
+pub use network::{Engine, Ppgn, Step};
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
 pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};

@@ -5,9 +5,10 @@ use crate::block::Block;
 use crate::config::{PpgnConfig, SuffixKind};
 use crate::layout::Layout;
 use crate::linear::Cutter;
-use crate::precision::{Precision, Values};
+use crate::precision::{Number, Precision, Values};
 use crate::space::Space;
 use crate::suffix::Suffix;
+use crate::trunk::Trunk;
 use burn::tensor::{Device, Tensor};
 use ppgn_graph::{Error, Result};
 
@@ -42,8 +43,18 @@ pub struct Ppgn {
     layout: Layout,
     precision: Precision,
     device: Device,
-    /// One an array of the layout, outside of autodiff.
-    arrays: Vec<Tensor<1>>,
+    engine: Engine,
+    /// One an array of the layout.
+    arrays: Vec<Values>,
+}
+
+/// What computes the blocks of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Our own kernels, on the CPU: what networks there use.
+    Kernels,
+    /// A composition of burn's operations: what other devices use, and what the kernels are tested against.
+    Composed,
 }
 
 /// What a backward pass gives.
@@ -73,7 +84,8 @@ impl Ppgn {
         let layout = Layout::new(&config);
         let precision = parameters.first().map_or(Precision::F32, Values::precision);
         let device = device.clone().without_autodiff();
-        let mut network = Ppgn { config, layout, precision, device, arrays: Vec::new() };
+        let engine = if device == Device::flex() { Engine::Kernels } else { Engine::Composed };
+        let mut network = Ppgn { config, layout, precision, device, engine, arrays: Vec::new() };
         network.set_parameters(parameters)?;
         Ok(network)
     }
@@ -98,10 +110,24 @@ impl Ppgn {
         &self.device
     }
 
+    /// What computes its blocks.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// The same network with another engine. The kernels are for the CPU only.
+    pub fn with_engine(mut self, engine: Engine) -> Result<Self> {
+        if engine == Engine::Kernels && self.device != Device::flex() {
+            return Err(Error::call("the kernels are for the CPU, and the network is on another device"));
+        }
+        self.engine = engine;
+        Ok(self)
+    }
+
     /// A copy of its parameters: the name and the numbers of every array.
     pub fn parameters(&self) -> Result<Vec<(String, Values)>> {
         let names = self.layout.arrays().iter().map(|a| a.name.clone());
-        names.zip(&self.arrays).map(|(name, array)| Ok((name, Values::of(array.clone())?))).collect()
+        Ok(names.zip(self.arrays.iter().cloned()).collect())
     }
 
     /// Replaces all parameters: one an array of the layout, each in the network's precision.
@@ -126,20 +152,15 @@ impl Ppgn {
                 )));
             }
         }
-        let tensor = |values: Values| {
-            let length = values.len();
-            values.into_tensor([length], &self.device)
-        };
-        self.arrays = parameters.into_iter().map(tensor).collect();
+        self.arrays = parameters;
         Ok(())
     }
 
-    /// Changes the parameters in place: `change` sees all arrays, and must keep their lengths and precision. On the
-    /// CPU nothing is copied. After an error of `change` the parameters are what it left; arrays of another form are
+    /// Changes the parameters in place: `change` sees all arrays, and must keep their lengths and precision.
+    /// Nothing is copied. After an error of `change` the parameters are what it left; arrays of another form are
     /// refused, and the network is then without parameters until it is given some.
     pub fn update(&mut self, change: impl FnOnce(&mut [Values]) -> Result<()>) -> Result<()> {
-        let arrays = std::mem::take(&mut self.arrays);
-        let mut parameters = arrays.into_iter().map(Values::of).collect::<Result<Vec<_>>>()?;
+        let mut parameters = std::mem::take(&mut self.arrays);
         let result = change(&mut parameters);
         self.set_parameters(parameters)?;
         result
@@ -151,8 +172,8 @@ impl Ppgn {
     /// - result: `[graphs, outputs]`
     pub fn forward(&self, batch: &Batch) -> Result<Tensor<2>> {
         self.check(batch)?;
-        let (blocks, suffix) = self.cut(None);
-        Ok(suffix.forward(self.pooled(&blocks, batch)))
+        let suffix = self.suffix(None);
+        Ok(suffix.forward(self.features(batch)))
     }
 
     /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; a block's diagonal
@@ -162,16 +183,66 @@ impl Ppgn {
     /// - result: `[graphs, config.embedding()]`
     pub fn embed(&self, batch: &Batch) -> Result<Tensor<2>> {
         self.check(batch)?;
-        let (blocks, _) = self.cut(None);
-        Ok(Tensor::cat(self.pooled(&blocks, batch), 1))
+        Ok(Tensor::cat(self.features(batch), 1))
     }
 
     /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
     pub fn backward(&self, batch: &Batch, loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>) -> Result<Step> {
         self.check(batch)?;
+        match (self.engine, self.precision) {
+            (Engine::Composed, _) => self.composed_backward(batch, loss),
+            (Engine::Kernels, Precision::F32) => self.kernel_backward::<f32>(batch, loss),
+            (Engine::Kernels, Precision::F64) => self.kernel_backward::<f64>(batch, loss),
+        }
+    }
+
+    /// The blocks by the kernels; the suffix and the loss by burn, from the pooled features on.
+    fn kernel_backward<T: Number>(
+        &self,
+        batch: &Batch,
+        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
+    ) -> Result<Step> {
+        let (trunk, rows) = self.trunk::<T>(batch)?;
+        let (pooled, tape) = trunk.forward(rows, true);
+        let pooled: Vec<Tensor<2>> =
+            pooled.into_iter().map(|p| self.pooled(batch, p).autodiff().require_grad()).collect();
         let mut leaves = Vec::new();
-        let (blocks, suffix) = self.cut(Some(&mut leaves));
-        let scores = suffix.forward(self.pooled(&blocks, batch));
+        let scores = self.suffix(Some(&mut leaves)).forward(pooled.clone());
+        let loss = loss(scores.clone())?;
+        let mut gradients = loss.backward();
+        let mut of_features = Vec::with_capacity(pooled.len());
+        for features in &pooled {
+            let values = match features.grad_remove(&mut gradients) {
+                Some(gradient) => Values::of(gradient)?,
+                None => Values::zeros(T::PRECISION, features.dims().iter().product()),
+            };
+            of_features.push(T::slice(&values).map(<[T]>::to_vec).unwrap_or_default());
+        }
+        let tape = tape.expect("a tape was asked for");
+        let of_blocks = trunk.backward(rows, tape, &of_features, &self.layout);
+        let mut result: Vec<Values> = of_blocks.into_iter().map(T::values).collect();
+        let last = &self.layout.arrays()[self.config.blocks.len()];
+        let mut of_suffix = Values::zeros(self.precision, last.len());
+        for (part, leaf) in last.parts.iter().zip(&leaves) {
+            if let Some(gradient) = leaf.grad_remove(&mut gradients) {
+                of_suffix.put(part.offset, &Values::of(gradient)?);
+            }
+        }
+        result.push(of_suffix);
+        let loss = Values::of(loss.inner())?.to_f64().iter().sum();
+        Ok(Step { loss, scores: Values::of(scores.inner())?, gradients: result })
+    }
+
+    /// Everything by burn.
+    fn composed_backward(
+        &self,
+        batch: &Batch,
+        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
+    ) -> Result<Step> {
+        let mut leaves = Vec::new();
+        let blocks = self.blocks(Some(&mut leaves));
+        let suffix = self.suffix(Some(&mut leaves));
+        let scores = suffix.forward(self.composed(&blocks, batch));
         drop((blocks, suffix));
         let loss = loss(scores.clone())?;
         let mut tape = loss.backward();
@@ -186,23 +257,63 @@ impl Ppgn {
         Ok(Step { loss, scores: Values::of(scores.inner())?, gradients })
     }
 
-    /// Blocks and suffix as views of the parameters; `leaves` gets one tensor a part where gradients are wanted.
-    fn cut(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> (Vec<Block>, Suffix) {
-        let arrays = self.layout.arrays();
+    /// An array of parameters as a tensor.
+    fn array(&self, a: usize) -> Tensor<1> {
+        let values = self.arrays[a].clone();
+        let length = values.len();
+        values.into_tensor([length], &self.device)
+    }
+
+    /// The blocks as views of the parameters; `leaves` gets one tensor a part where gradients are wanted.
+    fn blocks(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> Vec<Block> {
+        let arrays = self.layout.arrays()[..self.config.blocks.len()].iter().enumerate();
+        arrays
+            .map(|(l, array)| {
+                let flat = self.array(l);
+                Block::cut(&self.config, l, &mut Cutter::new(&flat, &array.parts, leaves.as_deref_mut()))
+            })
+            .collect()
+    }
+
+    /// The suffix likewise.
+    fn suffix(&self, leaves: Option<&mut Vec<Tensor<1>>>) -> Suffix {
         let last = self.config.blocks.len();
-        let mut blocks = Vec::with_capacity(last);
-        for (l, array) in arrays[..last].iter().enumerate() {
-            let mut cutter = Cutter::new(&self.arrays[l], &array.parts, leaves.as_deref_mut());
-            blocks.push(Block::cut(&self.config, l, &mut cutter));
-        }
-        let mut cutter = Cutter::new(&self.arrays[last], &arrays[last].parts, leaves);
-        (blocks, Suffix::cut(&self.config, &mut cutter))
+        let flat = self.array(last);
+        Suffix::cut(&self.config, &mut Cutter::new(&flat, &self.layout.arrays()[last].parts, leaves))
     }
 
     /// The pooled features that the suffix takes, `[graphs, 2 * width]` each.
-    fn pooled(&self, blocks: &[Block], batch: &Batch) -> Vec<Tensor<2>> {
+    fn features(&self, batch: &Batch) -> Vec<Tensor<2>> {
+        fn kernels<T: Number>(network: &Ppgn, batch: &Batch) -> Option<Vec<Tensor<2>>> {
+            let (trunk, rows) = network.trunk::<T>(batch).ok()?;
+            Some(trunk.forward(rows, false).0.into_iter().map(|p| network.pooled(batch, p)).collect())
+        }
+        let by_kernels = match (self.engine, self.precision) {
+            (Engine::Composed, _) => None,
+            (Engine::Kernels, Precision::F32) => kernels::<f32>(self, batch),
+            (Engine::Kernels, Precision::F64) => kernels::<f64>(self, batch),
+        };
+        by_kernels.unwrap_or_else(|| self.composed(&self.blocks(None), batch))
+    }
+
+    /// The blocks for the kernels, and the batch's rows.
+    fn trunk<'a, T: Number>(&'a self, batch: &'a Batch) -> Result<(Trunk<'a, T>, &'a [T])> {
+        let wrong = || Error::call(format!("the network is not in {}", T::PRECISION.name()));
+        let arrays: Option<Vec<&[T]>> = self.arrays.iter().map(T::slice).collect();
+        let trunk = Trunk::new(&self.config, &arrays.ok_or_else(wrong)?, batch.space());
+        Ok((trunk, T::slice(batch.rows()).ok_or_else(wrong)?))
+    }
+
+    /// Pooled features as a tensor.
+    fn pooled<T: Number>(&self, batch: &Batch, features: Vec<T>) -> Tensor<2> {
+        let width = features.len() / batch.graphs();
+        T::values(features).into_tensor([batch.graphs(), width], &self.device)
+    }
+
+    /// The pooled features by burn's operations.
+    fn composed(&self, blocks: &[Block], batch: &Batch) -> Vec<Tensor<2>> {
         let space = batch.space();
-        let mut x = batch.rows().clone(); // [rows(0), inputs]
+        let mut x = batch.tensor(); // [rows(0), inputs]
         let mut pooled = Vec::new();
         for (l, block) in blocks.iter().enumerate() {
             x = block.forward(x, space); // [rows(l + 1), width]
@@ -240,7 +351,7 @@ impl Ppgn {
                 quotient.depth()
             )));
         }
-        if batch.rows().device() != self.device {
+        if *batch.device() != self.device {
             return Err(Error::call("the network and the batch are on different devices"));
         }
         Ok(())

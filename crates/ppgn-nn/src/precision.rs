@@ -57,29 +57,37 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + Element + Bits + sealed::Sealed {
+pub trait Number: Real + ppgn_kernels::Real + Element + Bits + sealed::Sealed {
     /// Which of the two.
     const PRECISION: Precision;
 
     /// A vector of them, as one of either kind.
     fn values(numbers: Vec<Self>) -> Values;
+
+    /// The numbers of values that are of this kind.
+    fn slice(values: &Values) -> Option<&[Self]>;
 }
 
-impl Number for f32 {
-    const PRECISION: Precision = Precision::F32;
+macro_rules! number {
+    ($real:ty, $kind:ident) => {
+        impl Number for $real {
+            const PRECISION: Precision = Precision::$kind;
 
-    fn values(numbers: Vec<Self>) -> Values {
-        Values::F32(numbers)
-    }
+            fn values(numbers: Vec<Self>) -> Values {
+                Values::$kind(numbers)
+            }
+
+            fn slice(values: &Values) -> Option<&[Self]> {
+                match values {
+                    Values::$kind(numbers) => Some(numbers),
+                    _ => None,
+                }
+            }
+        }
+    };
 }
-
-impl Number for f64 {
-    const PRECISION: Precision = Precision::F64;
-
-    fn values(numbers: Vec<Self>) -> Values {
-        Values::F64(numbers)
-    }
-}
+number!(f32, F32);
+number!(f64, F64);
 
 /// A vector of numbers in one of the two precisions.
 ///

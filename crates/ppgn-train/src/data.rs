@@ -2,6 +2,7 @@
 
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
+use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Error, Graph, Result, Target};
 use ppgn_nn::{Batch, Chosen, Device, Precision, Tensor, loss};
@@ -67,6 +68,56 @@ pub struct Scaling {
     pub deviation: f64,
 }
 
+impl Goal {
+    /// Mean and deviation of the goal's targets over these graphs; nothing for classes.
+    pub fn scaling(&self, dataset: &Dataset, graphs: &[u32]) -> Result<Vec<Scaling>> {
+        let Goal::Targets(targets) = self else { return Ok(Vec::new()) };
+        let n = graphs.len() as f64;
+        let scaling = |c: usize| {
+            let values = || graphs.iter().map(|&g| dataset.targets(g as usize)[c]);
+            let mean = values().sum::<f64>() / n;
+            let deviation = (values().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
+            Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
+        };
+        Ok(columns(dataset, targets)?.into_iter().map(scaling).collect())
+    }
+}
+
+/// Where these targets are among the dataset's.
+fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
+    let header = dataset.header();
+    let column = |t: &Target| {
+        let place = header.targets.iter().position(|h| h.name == t.name);
+        place.ok_or_else(|| Error::call(format!("{} has no target `{}`", header.name, t.name)))
+    };
+    targets.iter().map(column).collect()
+}
+
+/// So many graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
+/// that it does not reach. A subset has no given folds.
+///
+/// ```
+/// use ppgn_graph::generate::generate;
+/// use ppgn_train::limited;
+/// let csl = generate("csl")?;
+/// let some = limited(&csl, Some(20), 7)?;
+/// assert_eq!((some.len(), some.digest()), (20, limited(&csl, Some(20), 7)?.digest()));
+/// assert_eq!(limited(&csl, Some(1000), 7)?.len(), 150);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn limited(dataset: &Dataset, limit: Option<usize>, seed: u64) -> Result<Dataset> {
+    match limit {
+        Some(0) => Err(Error::call("a limit of 0 graphs leaves nothing to learn from")),
+        Some(limit) if limit < dataset.len() => {
+            let mut drawn = Stream::new(seed, "limit", &[]).permutation(dataset.len());
+            drawn.truncate(limit);
+            drawn.sort_unstable();
+            dataset.subset(&drawn)
+        }
+        _ => Ok(dataset.clone()),
+    }
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -85,6 +136,11 @@ pub struct Prepared {
 impl Prepared {
     /// The dataset of a run, checked to be the one that its settings name.
     pub fn new(settings: &Settings, dataset: &Dataset) -> Result<Self> {
+        if settings.is_imported() {
+            return Err(Error::call(
+                "the run was imported: there is nothing to train in it, it serves `predict` and `embed`",
+            ));
+        }
         if dataset.digest() != settings.digest {
             return Err(Error::call(format!(
                 "{} is not the data that the run was started on: its content has changed",
@@ -110,31 +166,30 @@ impl Prepared {
             precision: settings.training.precision,
         };
         if let Goal::Targets(targets) = &settings.goal {
-            prepared.standardise(targets)?;
+            prepared.standardise(targets, &settings.scaling)?;
         }
         Ok(prepared)
     }
 
-    fn standardise(&mut self, targets: &[Target]) -> Result<()> {
-        let header = self.dataset.header();
-        let column = |t: &Target| {
-            let place = header.targets.iter().position(|h| h.name == t.name);
-            place.ok_or_else(|| Error::call(format!("{} has no target `{}`", header.name, t.name)))
-        };
-        let columns = targets.iter().map(column).collect::<Result<Vec<usize>>>()?;
-        let n = self.split.train.len() as f64;
-        for &c in &columns {
-            let train = || self.split.train.iter().map(|&g| self.dataset.targets(g as usize)[c]);
-            let mean = train().sum::<f64>() / n;
-            let deviation = (train().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
-            self.scaling.push(Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } });
-        }
+    fn standardise(&mut self, targets: &[Target], scaling: &[Scaling]) -> Result<()> {
+        let columns = columns(&self.dataset, targets)?;
+        self.scaling = scaling.to_vec();
         for g in 0..self.dataset.len() {
             let row = self.dataset.targets(g);
             self.targets
                 .extend(columns.iter().zip(&self.scaling).map(|(&c, s)| (row[c] - s.mean) / s.deviation));
         }
         Ok(())
+    }
+
+    /// For regression, the mean absolute error of always saying the training mean, a target each, in its own unit.
+    pub(crate) fn error_of_the_mean(&self, graphs: &[u32]) -> Vec<f64> {
+        let width = self.scaling.len();
+        let mut errors = vec![0.0; width];
+        for (i, y) in self.standardised(graphs).iter().enumerate() {
+            errors[i % width] += y.abs() * self.scaling[i % width].deviation;
+        }
+        errors.iter().map(|e| e / graphs.len().max(1) as f64).collect()
     }
 
     /// These graphs as a batch.

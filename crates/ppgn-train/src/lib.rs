@@ -6,21 +6,38 @@
 //! was killed and resumed ends bit-equal to one that was not.
 
 mod batches;
+mod curve;
+mod cv;
 mod data;
+mod estimate;
+mod jobs;
 mod metrics;
+mod overview;
+mod paper;
 mod predict;
 mod preset;
+mod report;
+mod reproduce;
 mod run;
+mod search;
 mod settings;
 mod space;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use data::{Goal, Prepared};
+pub use curve::{Averaged, average};
+pub use cv::{Cv, CvReport, DEALT, Template, fold_numbers};
+pub use data::{Goal, Prepared, Scaling, limited};
+pub use estimate::{Estimate, estimate};
+pub use jobs::{Ended, Finished, Job, JobWatcher, Notice, Standing, Workers, run_jobs};
 pub use metrics::{Best, Epoch, Part};
+pub use overview::{Overview, Status};
+pub use paper::{Printed, Rank, Table1, Table2};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
+pub use reproduce::{Asked, Row1, Row2};
 pub use run::{Run, State, Summary};
+pub use search::{Grid, Search, SearchReport, Trial};
 pub use settings::{Division, Overrides, Settings, Training};
 pub use space::keep_colours_in;
 pub use trainer::{Event, Outcome, Watcher, train};

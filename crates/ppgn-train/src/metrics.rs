@@ -55,6 +55,23 @@ impl Epoch {
         let part = self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train);
         part.accuracy.unwrap_or(-part.loss)
     }
+
+    /// Whether all its losses are numbers: JSON has no others.
+    pub(crate) fn is_finite(&self) -> bool {
+        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(|part| part.loss.is_finite() && part.mae.iter().all(|e| e.is_finite()))
+    }
+
+    /// What is reported of an epoch, with its name: the test part, else the validation part, else the training part.
+    pub fn reported(&self) -> (&'static str, &Part) {
+        match (&self.test, &self.validation) {
+            (Some(test), _) => ("test", test),
+            (None, Some(validation)) => ("validation", validation),
+            (None, None) => ("training", &self.train),
+        }
+    }
 }
 
 /// Adds up the figures of a part, batch by batch, in order.

@@ -1,6 +1,6 @@
 //! A trained run at work: classes, probabilities or values for new graphs, and their embeddings.
 
-use crate::data::{Goal, Scaling};
+use crate::data::Goal;
 use crate::metrics::argmax;
 use crate::run::{Run, read_settings};
 use crate::settings::Settings;
@@ -29,7 +29,6 @@ pub struct Predictor {
     settings: Settings,
     encoder: Encoder,
     network: Ppgn,
-    scaling: Vec<Scaling>,
 }
 
 impl Predictor {
@@ -42,21 +41,11 @@ impl Predictor {
             return Err(Error::call(format!("{} has not finished an epoch yet", run.display())));
         }
         let network = Ppgn::load(&model, &Device::default())?;
-        if *network.config() != settings.network {
+        if *network.config() != settings.network || network.precision() != settings.training.precision {
             return Err(Error::unfit(format!("{} is not the network of its config.toml", model.display())));
         }
-        let scaling = match (&settings.goal, Run::summary(run)?) {
-            (Goal::Classes(_), _) => Vec::new(),
-            (Goal::Targets(_), Some(summary)) => summary.scaling,
-            (Goal::Targets(_), None) => {
-                return Err(Error::call(format!(
-                    "{} is not finished: `--resume` ends it first",
-                    run.display()
-                )));
-            }
-        };
         let encoder = settings.encoding.encoder(&settings.schema)?;
-        Ok(Predictor { settings, encoder, network, scaling })
+        Ok(Predictor { settings, encoder, network })
     }
 
     /// What the run is.
@@ -90,9 +79,12 @@ impl Predictor {
             for (i, graph) in graphs.iter().enumerate() {
                 self.settings.schema.check(graph).map_err(|m| {
                     Error::unfit(format!(
-                        "graph {} of {} is not of the run's shape: {m}",
+                        "graph {} of {} is not of the shape that the run was trained on ({}): {}",
                         first + i,
-                        dataset.name()
+                        dataset.name(),
+                        self.settings.dataset,
+                        // A schema speaks of its own dataset, and that is the run's here.
+                        m.replace("the dataset", "the run's data")
                     ))
                 })?;
                 if graph.nodes() == 0 {
@@ -131,7 +123,7 @@ impl Predictor {
                 Prediction::Class { class: classes[argmax(scores)], probabilities: softmax(scores) }
             }
             Goal::Targets(_) => Prediction::Values(
-                scores.iter().zip(&self.scaling).map(|(x, s)| x * s.deviation + s.mean).collect(),
+                scores.iter().zip(&self.settings.scaling).map(|(x, s)| x * s.deviation + s.mean).collect(),
             ),
         }
     }

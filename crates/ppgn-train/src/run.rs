@@ -7,6 +7,7 @@
 //! | `timing.jsonl` | seconds an epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
+//! | `report.html` | settings, curves and best figures for people | when the run is finished |
 //! | `summary.json` | the [`Summary`] | when the run is finished |
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
 
@@ -17,9 +18,10 @@ use ppgn_graph::format::write_atomically;
 use ppgn_graph::{Defect, Error, Result};
 use ppgn_nn::{Adam, Device, Layout, Ppgn, Values, weights};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where a run stands: what a checkpoint holds besides numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,9 @@ pub struct Summary {
     pub targets: Vec<String>,
     /// For regression, mean and deviation of every target over the training part.
     pub scaling: Vec<Scaling>,
+    /// For regression, the error of always saying the training mean, on the part that is reported: what to be below.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mae_of_mean: Vec<f64>,
 }
 
 /// A run folder that this process has to itself.
@@ -64,13 +69,23 @@ pub struct Run {
     _lock: File,
 }
 
-const MODEL: &str = "model.safetensors";
-const STATE: &str = "ppgn_state";
+pub(crate) const MODEL: &str = "model.safetensors";
+pub(crate) const STATE: &str = "ppgn_state";
 
 impl Run {
     /// Makes a new run folder; it must not exist.
     pub fn create(path: impl AsRef<Path>, settings: Settings) -> Result<Self> {
-        let path = path.as_ref().to_path_buf();
+        Run::make(path.as_ref(), settings, |_| Ok(()))
+    }
+
+    /// Makes the run folder of a network that was trained elsewhere, for [`Predictor`](crate::Predictor) to use.
+    pub fn import(path: impl AsRef<Path>, settings: Settings, network: &Ppgn) -> Result<Self> {
+        Run::make(path.as_ref(), settings, |folder| network.save(Run::best_model(folder)))
+    }
+
+    /// Makes a run folder that has everything in it when it appears.
+    fn make(path: &Path, settings: Settings, fill: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+        let path = path.to_path_buf();
         if path.exists() {
             let shown = path.display();
             return Err(Error::call(format!("{shown} is there already; `--resume {shown}` goes on with it")));
@@ -87,12 +102,11 @@ impl Run {
         for inner in ["checkpoint", "best"] {
             std::fs::create_dir(folder.path().join(inner)).map_err(|e| Error::io(&path, e))?;
         }
+        fill(folder.path())?;
         make_public(folder.path())?;
-        let made = folder.keep();
-        if let Err(e) = std::fs::rename(&made, &path) {
-            let _ = std::fs::remove_dir_all(&made);
-            return Err(Error::io(&path, e));
-        }
+        std::fs::rename(folder.path(), &path).map_err(|e| Error::io(&path, e))?;
+        // Under its new name it is no temporary folder any more.
+        let _ = folder.keep();
         sync_folder(parent);
         let lock = lock(&path)?;
         Ok(Run { path, settings, _lock: lock })
@@ -103,6 +117,7 @@ impl Run {
         let path = path.as_ref().to_path_buf();
         let settings = read_settings(&path)?;
         let lock = lock(&path)?;
+        sweep(&path);
         Ok(Run { path, settings, _lock: lock })
     }
 
@@ -193,7 +208,9 @@ impl Run {
         let file = self.path.join(name);
         let mut out =
             OpenOptions::new().create(true).append(true).open(&file).map_err(|e| Error::io(&file, e))?;
-        out.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(&file, e))
+        out.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(&file, e))?;
+        // A checkpoint without its metrics could not be resumed, and the checkpoint is synced too.
+        out.sync_data().map_err(|e| Error::io(&file, e))
     }
 
     /// The metrics of the first `epochs` epochs; whatever the file has beyond them is cut off.
@@ -224,12 +241,16 @@ impl Run {
 
     /// Says that the run is finished, and what it gave.
     pub(crate) fn finish(&self, summary: &Summary) -> Result<()> {
-        let file = self.path.join("summary.json");
-        let text = serde_json::to_string_pretty(summary).map_err(|e| Error::unfit(e.to_string()))?;
-        write_atomically(&file, |out| {
-            out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(&file, e))
-        })
+        write_json(&self.path.join("summary.json"), summary)
     }
+}
+
+/// A file of JSON for people and programs, whole or not at all.
+pub(crate) fn write_json(file: &Path, content: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(content).map_err(|e| Error::unfit(e.to_string()))?;
+    write_atomically(file, |out| {
+        out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(file, e))
+    })
 }
 
 /// The parameters of a network without their names.
@@ -246,9 +267,11 @@ pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
         }
         _ => Error::io(&file, e),
     })?;
-    toml::from_str(&text).map_err(|e| {
-        Defect::new(file.display().to_string(), format!("not the settings of a run: {e}")).into()
-    })
+    let defect = |text: String| Error::from(Defect::new(file.display().to_string(), text));
+    let settings: Settings =
+        toml::from_str(&text).map_err(|e| defect(format!("not the settings of a run: {e}")))?;
+    settings.validate().map_err(|e| defect(format!("not the settings of a run: {e}")))?;
+    Ok(settings)
 }
 
 /// All whole lines of a run's metrics. A line that a killed process left half-written at the end does not count.
@@ -276,6 +299,16 @@ pub(crate) fn read_metrics(path: &Path) -> Result<Vec<Epoch>> {
     Ok(epochs)
 }
 
+/// The seconds of every epoch, as far as they were written. Nothing depends on them, so what cannot be read is left out.
+pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
+    #[derive(Deserialize)]
+    struct Line {
+        seconds: f64,
+    }
+    let text = std::fs::read_to_string(path.join("timing.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).map(|line| line.seconds).collect()
+}
+
 fn lock(path: &Path) -> Result<File> {
     let file = path.join("lock");
     let lock = OpenOptions::new()
@@ -284,12 +317,32 @@ fn lock(path: &Path) -> Result<File> {
         .write(true)
         .open(&file)
         .map_err(|e| Error::io(&file, e))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(std::fs::TryLockError::WouldBlock) => {
-            Err(Error::call(format!("another process is training in {}", path.display())))
+    for patience in (0..5).rev() {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            // Whoever only looks whether the run is locked has it for a moment.
+            Err(TryLockError::WouldBlock) if patience > 0 => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => break,
+            Err(TryLockError::Error(e)) => return Err(Error::io(&file, e)),
         }
-        Err(std::fs::TryLockError::Error(e)) => Err(Error::io(&file, e)),
+    }
+    Err(Error::call(format!("another process is training in {}", path.display())))
+}
+
+/// Whether a process is training in a run folder.
+pub(crate) fn is_locked(path: &Path) -> bool {
+    let lock = OpenOptions::new().write(true).open(path.join("lock"));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Removes what a killed process was writing. Whoever calls has the lock.
+fn sweep(path: &Path) {
+    for folder in [path.to_path_buf(), path.join("checkpoint"), path.join("best")] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(".ppgn-") {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

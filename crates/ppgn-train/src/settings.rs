@@ -2,9 +2,10 @@
 //! come together in it.
 
 use crate::batches::Batching;
-use crate::data::Goal;
+use crate::data::{Goal, Scaling};
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
+use ppgn_graph::random::Stream;
 use ppgn_graph::split::{self, Split};
 use ppgn_graph::{Dataset, Error, Result, Schema};
 use ppgn_nn::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Precision, Scale, SpaceChoice, SuffixKind};
@@ -77,12 +78,22 @@ impl Training {
     }
 }
 
+/// What stands in the place of a preset where a network was imported.
+const IMPORT: &str = "import";
+
 /// How the data is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Division {
     /// The given fold of this number, from 1: its training and its test part.
     Fold(usize),
+    /// One of so many folds dealt out by the seed, the classes spread evenly: for data that brings no folds along.
+    Dealt {
+        /// Its number, from 1.
+        fold: usize,
+        /// How many folds there are.
+        of: usize,
+    },
     /// A random part of this share to test on, the classes spread evenly.
     Holdout(f64),
     /// Training, validation and test parts of these shares, the classes spread evenly.
@@ -94,6 +105,7 @@ impl Division {
     pub fn of(self, dataset: &Dataset, seed: u64) -> Result<Split> {
         let split = match self {
             Division::Fold(number) => split::given_fold(dataset, number)?,
+            Division::Dealt { fold, of } => dealt_fold(dataset, fold, of, seed)?,
             Division::Holdout(share) => split::holdout(dataset, share, seed, true)?,
             Division::Shares(shares) => split::three_way(dataset, shares, seed, true)?,
         };
@@ -101,6 +113,14 @@ impl Division {
             true => Err(Error::call(format!("of {} graphs none is left to train on", dataset.len()))),
             false => Ok(split),
         }
+    }
+}
+
+fn dealt_fold(dataset: &Dataset, fold: usize, of: usize, seed: u64) -> Result<Split> {
+    let mut folds = split::stratified_folds(dataset, of, seed)?;
+    match fold.checked_sub(1).filter(|&i| i < folds.len()) {
+        Some(i) => Ok(folds.swap_remove(i)),
+        None => Err(Error::call(format!("{} has no fold {fold}: its folds are 1 to {of}", dataset.name()))),
     }
 }
 
@@ -131,6 +151,9 @@ pub struct Settings {
     pub goal: Goal,
     /// The features of the data that it was trained on: new data is encoded by them.
     pub schema: Schema,
+    /// For regression, mean and deviation of every target over the training part.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub scaling: Vec<Scaling>,
 }
 
 /// What a file or the command line says differently from the preset. What is left out stays.
@@ -227,8 +250,9 @@ impl Settings {
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
-        division.of(dataset, training.seed)?;
+        let split = division.of(dataset, training.seed)?;
         Ok(Settings {
+            scaling: goal.scaling(dataset, &split.train)?,
             data: data.to_string(),
             dataset: dataset.name().to_string(),
             digest: dataset.digest(),
@@ -241,6 +265,85 @@ impl Settings {
             goal,
             schema: dataset.schema().clone(),
         })
+    }
+
+    /// What weights and batches are drawn from: the seed, and in a fold the fold too. So the folds of a protocol start
+    /// from different weights, and their mean says something about the network rather than about one draw of it.
+    pub(crate) fn drawn_from(&self) -> u64 {
+        match self.division {
+            Division::Fold(fold) | Division::Dealt { fold, .. } => {
+                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
+            }
+            Division::Holdout(_) | Division::Shares(_) => self.training.seed,
+        }
+    }
+
+    /// The settings of a network that was trained elsewhere: what it takes to use it, and no data.
+    pub fn imported(
+        source: &str,
+        precision: Precision,
+        encoding: Encoding,
+        network: PpgnConfig,
+        goal: Goal,
+        schema: Schema,
+        scaling: Vec<Scaling>,
+    ) -> Result<Self> {
+        let settings = Settings {
+            data: String::new(),
+            dataset: source.to_string(),
+            digest: String::new(),
+            limit: None,
+            preset: IMPORT.to_string(),
+            division: Division::Shares([1.0, 0.0, 0.0]),
+            training: Training { precision, ..Training::default() },
+            encoding,
+            network,
+            goal,
+            schema,
+            scaling,
+        };
+        settings.validate()?;
+        Ok(settings)
+    }
+
+    /// Whether the network was trained elsewhere.
+    pub fn is_imported(&self) -> bool {
+        self.data.is_empty() && self.preset == IMPORT
+    }
+
+    /// Whether the parts fit each other; what is wrong otherwise.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.training.validate()?;
+        self.network.validate()?;
+        let columns = self.schema.node_labels.iter().chain(&self.schema.edge_labels);
+        for column in columns {
+            if !column.values().is_sorted_by(|a, b| a < b) {
+                return Err(Error::call(format!(
+                    "the labels of column `{}` are not in order",
+                    column.name()
+                )));
+            }
+        }
+        let channels = self.encoding.encoder(&self.schema)?.channels().len();
+        if channels != self.network.inputs {
+            return Err(Error::call(format!(
+                "the network takes {} channels, but the encoding `{}` of its data has {channels}",
+                self.network.inputs,
+                self.encoding.kind.name()
+            )));
+        }
+        let outputs = self.goal.outputs();
+        if outputs != self.network.outputs {
+            return Err(Error::call(format!(
+                "the network has {} outputs, but there are {outputs} classes or targets",
+                self.network.outputs
+            )));
+        }
+        match (&self.goal, self.scaling.len()) {
+            (Goal::Classes(_), 0) => Ok(()),
+            (Goal::Targets(targets), n) if n == targets.len() => Ok(()),
+            (_, n) => Err(Error::call(format!("{n} scalings do not fit the goal"))),
+        }
     }
 
     /// The text of `config.toml`.

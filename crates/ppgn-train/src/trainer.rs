@@ -3,6 +3,7 @@
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::metrics::{Best, Epoch, Part, Sums};
+use crate::report;
 use crate::run::{Run, State, Summary, arrays};
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{Adam, Chosen, Device, Ppgn, Values};
@@ -57,6 +58,20 @@ pub enum Outcome {
 /// A loss that is no finite number ends it with an error that names the epoch, the batch and its graphs; the last
 /// checkpoint stays.
 pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    match attempt(run, dataset, watcher)? {
+        Attempt::Ended(outcome) => Ok(outcome),
+        Attempt::Diverged(error) => Err(error),
+    }
+}
+
+/// How training ended, where numbers that are no longer finite are a result too: a search goes on after them.
+pub(crate) enum Attempt {
+    Ended(Outcome),
+    Diverged(Error),
+}
+
+/// [`train`], with a loss that is no finite number told apart from everything else that can go wrong.
+pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Attempt> {
     let settings = run.settings();
     let prepared = Prepared::new(settings, dataset)?;
     let go_on = watcher(Event::Ready { space: &prepared.space });
@@ -65,21 +80,23 @@ pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<
         Some(restored) => restored,
         None => {
             let network =
-                settings.network.init(&device, settings.training.seed, settings.training.precision)?;
+                settings.network.init(&device, settings.drawn_from(), settings.training.precision)?;
             let adam = Adam::new(&arrays(&network)?);
             (network, adam, State { epoch: 0, steps: 0, best: None })
         }
     };
     if !go_on {
-        return Ok(Outcome::Stopped { epochs: state.epoch });
+        return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch }));
     }
     let mut metrics = run.cut_metrics(state.epoch)?;
     while state.epoch < settings.training.epochs {
         let start = Instant::now();
         let number = state.epoch + 1;
         let rate = settings.training.rate_of(number);
-        let Some(train) = one_epoch(run, &prepared, &mut network, &mut adam, number, watcher)? else {
-            return Ok(Outcome::Stopped { epochs: state.epoch });
+        let train = match one_epoch(run, &prepared, &mut network, &mut adam, number, watcher)? {
+            Pass::Whole(train) => train,
+            Pass::Stopped => return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch })),
+            Pass::Diverged(error) => return Ok(Attempt::Diverged(error)),
         };
         let evaluate = |graphs: &[u32]| evaluate(&prepared, &network, graphs, settings.training.batch);
         let epoch = Epoch {
@@ -89,6 +106,13 @@ pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<
             validation: evaluate(&prepared.split.validation)?,
             test: evaluate(&prepared.split.test)?,
         };
+        if !epoch.is_finite() {
+            return Ok(Attempt::Diverged(Error::unfit(format!(
+                "the loss of the validation or test part is no finite number after epoch {number}; the last checkpoint \
+                 (epoch {}) is kept. A smaller --rate may help",
+                state.epoch
+            ))));
+        }
         let score = epoch.score();
         if state.best.as_ref().is_none_or(|best| score > best.score) {
             run.keep_best(&network)?;
@@ -103,15 +127,24 @@ pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
         metrics.push(epoch);
         if !go_on && state.epoch < settings.training.epochs {
-            return Ok(Outcome::Stopped { epochs: state.epoch });
+            return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch }));
         }
     }
     let summary = summarise(run, &prepared, &metrics, &state)?;
+    // The summary says that a run is finished, so it comes last.
+    report::write(run, &summary, &metrics)?;
     run.finish(&summary)?;
-    Ok(Outcome::Finished(Box::new(summary)))
+    Ok(Attempt::Ended(Outcome::Finished(Box::new(summary))))
 }
 
-/// Trains one epoch; `None` if it was asked to stop.
+/// How an epoch of training went.
+enum Pass {
+    Whole(Part),
+    Stopped,
+    Diverged(Error),
+}
+
+/// Trains one epoch.
 fn one_epoch(
     run: &Run,
     prepared: &Prepared,
@@ -119,31 +152,38 @@ fn one_epoch(
     adam: &mut Adam,
     epoch: usize,
     watcher: &mut Watcher<'_>,
-) -> Result<Option<Part>> {
+) -> Result<Pass> {
     let t = &run.settings().training;
     let rate = t.rate_of(epoch);
-    let order = batches(&prepared.dataset, &prepared.split.train, t.batch, t.batching, t.seed, epoch);
+    let order = batches(
+        &prepared.dataset,
+        &prepared.split.train,
+        t.batch,
+        t.batching,
+        run.settings().drawn_from(),
+        epoch,
+    );
     let mut sums = Sums::new(prepared);
     let mut graphs = 0;
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen, network.device())?;
         let step = network.backward(&batch, |scores| prepared.loss(scores, chosen))?;
         if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
-            return Err(Error::unfit(format!(
+            return Ok(Pass::Diverged(Error::unfit(format!(
                 "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
                  checkpoint (epoch {}) is kept. A smaller --rate may help",
                 number + 1,
                 epoch - 1
-            )));
+            ))));
         }
         network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
         sums.add(prepared, chosen, step.loss, &step.scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
-            return Ok(None);
+            return Ok(Pass::Stopped);
         }
     }
-    Ok(Some(sums.finish(prepared)))
+    Ok(Pass::Whole(sums.finish(prepared)))
 }
 
 /// The figures of a part of the data, without training on it.
@@ -166,6 +206,8 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
         return Err(Error::unfit(format!("{} has no metrics", run.path().display())));
     };
+    let split = &prepared.split;
+    let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let targets = match &prepared.goal {
         Goal::Classes(_) => Vec::new(),
         Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
@@ -180,5 +222,6 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
         train_loss: last.train.loss,
         targets,
         scaling: prepared.scaling.clone(),
+        mae_of_mean: reported.map(|part| prepared.error_of_the_mean(part)).unwrap_or_default(),
     })
 }

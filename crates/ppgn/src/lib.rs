@@ -1,7 +1,7 @@
 //! ppgn: graph networks with proven Weisfeiler-Leman power, and the tests that they match.
 //!
 //! This crate gathers the parts of ppgn under one name. Data walks through them in this order: [`graph`] (files,
-//! graphs, encodings), then [`wl`] (colours).
+//! graphs, encodings), [`wl`] (colours), [`nn`] (networks), [`train`] (presets, run folders, predictions).
 //!
 //! ```
 //! use ppgn::graph::locate::Locator;
@@ -12,6 +12,29 @@
 //! assert_eq!(colours.parting_round(0, 1), Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A network that tells them apart too:
+//!
+//! ```
+//! use ppgn::graph::locate::Locator;
+//! use ppgn::nn::BlockConfig;
+//! use ppgn::train::{Division, Outcome, Overrides, Predictor, Run, Settings, train};
+//!
+//! let data = Locator::default().load("csl:n=11,skips=2+3,copies=4")?;
+//! let overrides = Overrides { epochs: Some(3), blocks: Some(vec![BlockConfig::new(8); 2]), ..Overrides::default() };
+//! let division = Division::Shares([0.5, 0.25, 0.25]);
+//! let settings = Settings::resolve("csl", &data, None, "small", &overrides, division, &[])?;
+//! let path = std::env::temp_dir().join(format!("ppgn-doc-run-{}", std::process::id()));
+//! # let _ = std::fs::remove_dir_all(&path);
+//! let run = Run::create(&path, settings)?;
+//! let Outcome::Finished(summary) = train(&run, &data, &mut |_| true)? else { unreachable!("nobody stops it") };
+//! assert_eq!(summary.epochs, 3);
+//! assert_eq!(Predictor::open(&path)?.predict(&data)?.len(), 8);
+//! # std::fs::remove_dir_all(&path)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use ppgn_graph as graph;
+pub use ppgn_nn as nn;
+pub use ppgn_train as train;
 pub use ppgn_wl as wl;

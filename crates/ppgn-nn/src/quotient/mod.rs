@@ -20,6 +20,7 @@ pub(crate) use compose::{lift, pool, product};
 
 use crate::precision::{Number, Values, each};
 use ppgn_graph::{Error, Result};
+use ppgn_kernels::{Count, Example};
 
 /// The colours of the pairs of a batch, level by level.
 ///
@@ -49,24 +50,6 @@ pub(crate) struct Level {
     pub(crate) pool: Vec<Count>,
     /// Where each graph's part of `pool` begins, and where the last one's ends.
     pub(crate) pool_offsets: Vec<usize>,
-}
-
-/// A pair of nodes of a graph of the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Example {
-    pub(crate) graph: u32,
-    pub(crate) i: u32,
-    pub(crate) k: u32,
-}
-
-/// How many pairs of a graph have a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) row: u32,
-    /// Of the pairs (i, i).
-    pub(crate) diagonal: u32,
-    /// Of the others.
-    pub(crate) rest: u32,
 }
 
 /// What a row or a place has not got yet.

@@ -1,4 +1,5 @@
 //! The integration tests of ppgn-train, one module a theme.
 
+mod protocols;
 mod resume;
 mod space;

@@ -1,8 +1,15 @@
 //! The commands: raw arguments here, one file a command below.
 
 mod data;
+mod embed;
+mod import;
 mod input;
+mod interrupt;
 mod output;
+mod predict;
+mod protocol;
+mod runs;
+mod train;
 mod wl;
 
 use clap::{Parser, Subcommand};
@@ -12,7 +19,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
 #[command(
-    after_help = "Try: ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart"
+    after_help = "Try: ppgn train                  a network on graphs that no message-passing network can tell apart\n     ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -25,6 +32,22 @@ enum Command {
     Data(data::Args),
     /// Run Weisfeiler-Leman tests: colours, verdicts with reasons, digests, the subtree kernel
     Wl(wl::Args),
+    /// Train a network: without arguments, on built-in graphs that no message-passing network can tell apart
+    Train(Box<train::Args>),
+    /// Say what a trained network makes of graphs: classes with probabilities, or values
+    Predict(predict::Args),
+    /// Write the pooled features of graphs, as a trained network sees them
+    Embed(embed::Args),
+    /// List the runs in a folder: settings, state, best figures
+    Runs(runs::Args),
+    /// Make a run of a PyTorch checkpoint of the paper's authors
+    Import(import::Args),
+    /// Cross-validate: the protocol of the paper's Table 1, resumable fold by fold
+    Cv(Box<protocol::cv::Args>),
+    /// Search for settings: the paper's grid, or another, on one fixed split
+    Search(Box<protocol::search::Args>),
+    /// Measure the paper's tables anew, beside what it printed
+    Reproduce(Box<protocol::reproduce::Args>),
 }
 
 /// Parses the arguments and runs the command.
@@ -33,6 +56,14 @@ pub(crate) fn run() -> ExitCode {
     let result = match cli.command {
         Command::Data(args) => data::run(args),
         Command::Wl(args) => wl::run(args),
+        Command::Train(args) => train::run(*args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Embed(args) => embed::run(&args),
+        Command::Runs(args) => runs::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Cv(args) => protocol::cv::run(&args),
+        Command::Search(args) => protocol::search::run(&args),
+        Command::Reproduce(args) => protocol::reproduce::run(&args),
     };
     match result {
         Ok(code) => code,
@@ -51,7 +82,7 @@ pub(crate) fn run() -> ExitCode {
 fn exit_code(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<ppgn::wl::Error>() {
         return match error {
-            ppgn::wl::Error::Interrupted => 130,
+            ppgn::wl::Error::Interrupted => interrupt::INTERRUPTED,
             error if error.is_call() => 2,
             _ => 1,
         };

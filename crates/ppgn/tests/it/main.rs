@@ -1,5 +1,9 @@
 //! The command line as a user meets it: every test runs the real binary.
 
 mod data;
+mod predict;
+mod protocol;
+mod resume;
 mod run;
+mod train;
 mod wl;

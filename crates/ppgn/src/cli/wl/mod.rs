@@ -11,13 +11,13 @@ mod svg;
 
 use super::data::DATA_HELP;
 use super::input::{InputArgs, size};
+use super::interrupt::on_ctrl_c;
 use anyhow::Result;
 use clap::Subcommand;
 use ppgn::graph::{Dataset, Error};
-use ppgn::wl::{Features, Interrupt, Options, Test};
+use ppgn::wl::{Features, Options, Test};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 /// `ppgn wl`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ impl TestArgs {
             features: Features { labels: !self.ignore_labels, attributes: self.attributes },
             rounds: self.rounds,
             max_memory: self.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
-            interrupt: on_ctrl_c()?,
+            interrupt: on_ctrl_c(),
         })
     }
 
@@ -190,19 +190,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
             kernel::run(&data, &out, iterations, gram, &args)
         }
     }
-}
-
-/// A request to stop that Ctrl-C makes.
-fn on_ctrl_c() -> Result<Interrupt> {
-    static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
-    let interrupt = INTERRUPT.get_or_init(|| {
-        let interrupt = Interrupt::default();
-        let handler = interrupt.clone();
-        // Without a handler Ctrl-C still stops the program, only less politely.
-        let _ = ctrlc::set_handler(move || handler.set());
-        interrupt
-    });
-    Ok(interrupt.clone())
 }
 
 /// The memory that is free, where the system says it.

@@ -1,0 +1,178 @@
+//! Blocks of every form and size, forward and backward.
+
+use crate::naive::{self, Form, Random, Way, cut};
+use ppgn_kernels::{Block, Buffer, Colours, Example, Layer, Mlp, Pairs, Real, Square};
+
+fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
+    let mut rest = flat;
+    let mut layer = |inputs, outputs| {
+        let (layer, next) = Layer::cut(rest, inputs, outputs);
+        rest = next;
+        layer
+    };
+    let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let (m1, m2, m3) = (mlp(&form.mlp), mlp(&form.mlp), form.m3.as_ref().map(|m3| mlp(m3)));
+    let m4 = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
+    assert!(rest.is_empty());
+    Block { m1, m2, m3, m4, norm: form.norm, residual: form.residual }
+}
+
+fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {
+    numbers.iter().map(|&x| T::rounded(x)).collect()
+}
+
+/// A number type that can be compared with f64.
+trait Wide: Real {
+    fn wide(self) -> f64;
+}
+
+impl Wide for f32 {
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Wide for f64 {
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+fn close<T: Wide>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), wanted.len(), "{what}");
+    let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+    for (at, (&g, &w)) in got.iter().zip(wanted).enumerate() {
+        assert!((g.wide() - w).abs() <= tolerance * scale, "{what}[{at}]: {g:?} {w} of {scale}");
+    }
+}
+
+fn compare<T: Wide>(
+    form: &Form,
+    pairs: Pairs<'_>,
+    way: &Way<'_>,
+    rows: [usize; 2],
+    seed: u64,
+    tolerance: f64,
+) {
+    let [below, above] = rows;
+    let mut random = Random::new(seed);
+    // Numbers of either precision are exactly the same.
+    let mut numbers =
+        |count| -> Vec<f64> { random.numbers(count).iter().map(|&x| f64::from(x as f32)).collect() };
+    let (p, x, d) = (numbers(form.len()), numbers(below * form.inputs()), numbers(above * form.outputs()));
+    let (output, gradient, dx) =
+        naive::block(form, way, above, &p, &cut(&x, form.inputs()), &cut(&d, form.outputs()));
+    let (p, x) = (rounded::<T>(&p), rounded::<T>(&x));
+    let block = build(form, &p);
+    let (got, kept) = block.forward(pairs, &x, true);
+    close(&got, &output.concat(), tolerance, "output");
+    let (again, none) = block.forward(pairs, &x, false);
+    assert!(again[..] == got[..] && none.is_none());
+    let mut dy = Buffer::dirty(d.len());
+    dy.copy_from_slice(&rounded::<T>(&d));
+    let mut g = vec![T::default(); p.len()];
+    let got = block.backward(pairs, &x, kept.unwrap(), dy, &mut g, true).unwrap();
+    close(&g, &gradient, tolerance, "gradient");
+    close(&got, &dx.concat(), tolerance, "dx");
+}
+
+fn forms() -> Vec<Form> {
+    let paper = Form { mlp: vec![5, 7, 7], m3: None, m4: Some(7), norm: None, residual: false };
+    vec![
+        paper.clone(),
+        Form { mlp: vec![1, 1], m4: Some(1), ..paper.clone() },
+        Form { mlp: vec![19, 40, 33], m4: Some(50), ..paper.clone() },
+        Form { mlp: vec![16, 16, 16, 16], m4: Some(16), residual: true, ..paper.clone() },
+        Form { mlp: vec![3, 70], m4: None, ..paper.clone() },
+        Form { m3: Some(vec![5, 9, 4]), ..paper.clone() },
+        Form { m3: Some(vec![5, 6]), m4: None, ..paper.clone() },
+        Form { norm: Some(1e-5), ..paper.clone() },
+        Form { mlp: vec![32, 48, 65], norm: Some(1e-5), residual: true, m4: Some(32), ..paper },
+    ]
+}
+
+/// Graphs with so many nodes, one after another, scaled by 1 / n.
+fn squares(nodes: &[usize]) -> (Vec<Square>, usize) {
+    let mut start = 0;
+    let squares = nodes.iter().map(|&nodes| {
+        let square = Square { start, nodes, factor: 1.0 / nodes.max(1) as f64 };
+        start += nodes * nodes;
+        square
+    });
+    (squares.collect(), start)
+}
+
+#[test]
+fn dense_blocks_are_the_equations() {
+    for (f, form) in forms().iter().enumerate() {
+        for (s, sizes) in [&[1][..], &[4, 0, 1, 3], &[7, 2], &[19]].into_iter().enumerate() {
+            let (graphs, rows) = squares(sizes);
+            let seed = (10 * f + s) as u64;
+            let (pairs, way) = (Pairs::Dense(&graphs), Way::Dense(&graphs));
+            compare::<f64>(form, pairs, &way, [rows, rows], seed, 1e-12);
+            compare::<f32>(form, pairs, &way, [rows, rows], seed, 2e-5);
+        }
+    }
+}
+
+#[test]
+fn a_graph_larger_than_a_block_of_the_product() {
+    let (graphs, rows) = squares(&[53]);
+    let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false };
+    compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
+    compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
+}
+
+#[test]
+fn quotient_blocks_are_the_equations() {
+    // Any rows will do: what the kernels compute does not ask whether colours are stable.
+    let (nodes, below) = (6, 9);
+    let mut random = Random::new(1);
+    let mut pick = |below: usize| random.bits() as usize % below;
+    let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
+    for above in [1, 14, 40] {
+        let examples: Vec<Example> =
+            (0..above).map(|_| Example { graph: 0, i: pick(nodes) as u32, k: pick(nodes) as u32 }).collect();
+        let parents: Vec<u32> = (0..above).map(|_| pick(below) as u32).collect();
+        let colours = Colours {
+            below,
+            examples: &examples,
+            nodes: &[nodes],
+            factors: &[0.5],
+            offsets: &[0],
+            matrix: &matrix,
+        };
+        let pairs = Pairs::Quotient { colours, parents: &parents };
+        let way =
+            Way::Quotient { examples: &examples, parents: &parents, nodes, factor: 0.5, matrix: &matrix };
+        for (f, form) in forms().iter().enumerate() {
+            compare::<f64>(form, pairs, &way, [below, above], f as u64, 1e-12);
+            compare::<f32>(form, pairs, &way, [below, above], f as u64, 2e-5);
+        }
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let (graphs, rows) = squares(&[9, 14, 3, 30]);
+    let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
+    let mut random = Random::new(8);
+    let (p, x, d) = (
+        rounded::<f32>(&random.numbers(form.len())),
+        rounded::<f32>(&random.numbers(rows * form.inputs())),
+        rounded::<f32>(&random.numbers(rows * form.outputs())),
+    );
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let block = build(&form, &p);
+            let (output, kept) = block.forward(Pairs::Dense(&graphs), &x, true);
+            let mut dy = Buffer::dirty(d.len());
+            dy.copy_from_slice(&d);
+            let mut g = vec![0.0; p.len()];
+            let dx = block.backward(Pairs::Dense(&graphs), &x, kept.unwrap(), dy, &mut g, true).unwrap();
+            (output.to_vec(), g, dx.to_vec())
+        })
+    };
+    assert_eq!(run(1), run(3));
+}

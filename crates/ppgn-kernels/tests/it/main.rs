@@ -1,0 +1,7 @@
+//! The kernels against the equations, written out naively.
+
+mod adam;
+mod block;
+mod levels;
+mod naive;
+mod pool;

@@ -1,0 +1,78 @@
+//! Pooling with ties, by hand and against the equations.
+
+use crate::naive::Random;
+use ppgn_kernels::{Count, Pools, Square, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
+
+const X: [f64; 14] = [-4.0, -2.0, -2.0, -2.0, -2.0, 5.0, 7.0, 1.0, 7.0, 5.0, 0.0, 7.0, 2.0, 3.0];
+
+#[test]
+fn ties_share_the_gradient_evenly() {
+    // One node, two nodes all tied, three nodes with ties on the diagonal (5) and off it (7); given as 3, 1, 2.
+    let graphs = [(0, 1), (1, 2), (5, 3)].map(|(start, nodes)| Square { start, nodes, factor: 1.0 });
+    let pools = Pools::Dense { graphs: &graphs, place: &[1, 2, 0] };
+    let mut pooled = [0.0; 6];
+    let ties = pool_max(pools, 1, &X, &mut pooled, true);
+    assert_eq!(pooled, [5.0, 7.0, -4.0, 0.0, -2.0, -2.0]);
+    let mut dx = [0.0; 14];
+    pool_max_backward(pools, 1, &ties, &[1.0, 12.0, 100.0, 1e9, 1000.0, 5000.0], &mut dx);
+    assert_eq!(dx, [100.0, 500.0, 2500.0, 2500.0, 500.0, 0.5, 4.0, 0.0, 4.0, 0.5, 0.0, 4.0, 0.0, 0.0]);
+    pool_sum(pools, 1, &X, &mut pooled);
+    assert_eq!(pooled, [13.0, 24.0, -4.0, 0.0, -4.0, -4.0]);
+    let mut dx = [0.0; 14];
+    pool_sum_backward(pools, 1, &[1.0, 12.0, 100.0, 1e9, 1000.0, 5000.0], &mut dx);
+    assert_eq!(dx[..6], [100.0, 1000.0, 5000.0, 5000.0, 1000.0, 1.0]);
+}
+
+#[test]
+fn what_is_no_number_is_not_lost() {
+    let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
+    let pools = Pools::Dense { graphs: &graphs, place: &[0] };
+    for at in 0..9 {
+        let mut x = [1.0f32; 9];
+        x[at] = f32::NAN;
+        let mut pooled = [0.0; 2];
+        pool_max(pools, 1, &x, &mut pooled, true);
+        assert_eq!(pooled.map(f32::is_nan), [at % 4 == 0, at % 4 != 0]);
+    }
+}
+
+#[test]
+fn colours_count_as_their_pairs() {
+    let channels = 5;
+    let mut random = Random::new(4);
+    let table: Vec<f64> = random.numbers(4 * channels);
+    // Three nodes; rows 0 and 1 on the diagonal, 1, 2 and 3 off it.
+    let rows = [0u32, 2, 3, 2, 1, 1, 3, 2, 0];
+    let dense: Vec<f64> =
+        rows.iter().flat_map(|&r| table[r as usize * channels..][..channels].to_vec()).collect();
+    let counts = [(0, 2, 0), (1, 1, 1), (2, 0, 3), (3, 0, 2)].map(|(row, diagonal, rest)| Count {
+        row,
+        diagonal,
+        rest,
+    });
+    let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
+    let all = Pools::Dense { graphs: &graphs, place: &[0] };
+    let few = Pools::Quotient { counts: &counts, offsets: &[0, 4] };
+    let d = random.numbers(2 * channels);
+    let [mut a, mut b] = [vec![0.0; 2 * channels], vec![0.0; 2 * channels]];
+    for sum in [false, true] {
+        let [mut da, mut db] = [vec![0.0; dense.len()], vec![0.0; table.len()]];
+        if sum {
+            pool_sum(all, channels, &dense, &mut a);
+            pool_sum(few, channels, &table, &mut b);
+            pool_sum_backward(all, channels, &d, &mut da);
+            pool_sum_backward(few, channels, &d, &mut db);
+        } else {
+            let ties = pool_max(all, channels, &dense, &mut a, true);
+            pool_max_backward(all, channels, &ties, &d, &mut da);
+            let ties = pool_max(few, channels, &table, &mut b, true);
+            pool_max_backward(few, channels, &ties, &d, &mut db);
+        }
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-14));
+        let mut summed = vec![0.0; table.len()];
+        for (pair, &row) in rows.iter().enumerate() {
+            (0..channels).for_each(|c| summed[row as usize * channels + c] += da[pair * channels + c]);
+        }
+        assert!(summed.iter().zip(&db).all(|(a, b)| (a - b).abs() < 1e-14), "{summed:?} {db:?}");
+    }
+}

@@ -1,0 +1,203 @@
+//! Blocks and pooling by the kernels: what a network does on the CPU between its input and its suffix.
+//!
+//! The whole way from rows to pooled features is one operation with its own backward pass. burn's autodiff has the
+//! suffix and the loss, whatever the caller makes of them, and stops at the pooled features; from their gradient on,
+//! [`Tape::backward`] goes back through the blocks in place. Other devices compose burn's operations instead
+//! ([`crate::block`]); tests hold the two together.
+
+use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, SuffixKind};
+use crate::layout::Layout;
+use crate::space::Space;
+use ppgn_kernels::{
+    Block, Buffer, Colours, Kept, Layer, Mlp, Pairs, Pools, Real, Square, Ties, pool_max, pool_max_backward,
+    pool_sum, pool_sum_backward,
+};
+
+/// A network's blocks over their parameters, on a space.
+pub(crate) struct Trunk<'a, T> {
+    config: &'a PpgnConfig,
+    blocks: Vec<Block<'a, T>>,
+    plan: Plan<'a>,
+}
+
+/// What a backward pass needs of the forward pass.
+pub(crate) struct Tape<T: Real> {
+    /// The input of every block but the first.
+    inputs: Vec<Buffer<T>>,
+    kept: Vec<Kept<T>>,
+    /// The maxima's ties of every pooled block; nothing where sums are pooled.
+    ties: Vec<Ties<T>>,
+}
+
+impl<'a, T: Real> Trunk<'a, T> {
+    /// The blocks of a configuration, from the arrays of its layout.
+    pub(crate) fn new(config: &'a PpgnConfig, arrays: &[&'a [T]], space: &'a Space) -> Self {
+        let blocks = (0..config.blocks.len()).map(|l| cut(config, l, arrays[l])).collect();
+        Trunk { config, blocks, plan: Plan::new(config, space) }
+    }
+
+    /// Whether block l's output is pooled.
+    fn pools(&self, l: usize) -> bool {
+        self.config.suffix == SuffixKind::Ii || l + 1 == self.blocks.len()
+    }
+
+    /// The pooled features that the suffix takes, `[graphs, 2 * width]` each, and the tape if it is wanted.
+    pub(crate) fn forward(&self, rows: &[T], keep: bool) -> (Vec<Vec<T>>, Option<Tape<T>>) {
+        let mut tape = Tape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
+        let mut pooled = Vec::new();
+        let mut input: Option<Buffer<T>> = None;
+        for (l, block) in self.blocks.iter().enumerate() {
+            let x = input.as_deref().unwrap_or(rows);
+            let (output, kept) = block.forward(self.plan.pairs(l), x, keep);
+            if self.pools(l) {
+                let width = block.outputs();
+                let mut features = vec![T::default(); self.plan.graphs() * 2 * width];
+                let pools = self.plan.pools(l + 1);
+                match self.config.pooling {
+                    Pooling::Max => tape.ties.push(pool_max(pools, width, &output, &mut features, keep)),
+                    Pooling::Sum => pool_sum(pools, width, &output, &mut features),
+                }
+                pooled.push(features);
+            }
+            tape.kept.extend(kept);
+            if let Some(x) = input.replace(output).filter(|_| keep) {
+                tape.inputs.push(x);
+            }
+        }
+        (pooled, keep.then_some(tape))
+    }
+
+    /// The gradient of the blocks' parameters, array by array, from that of the pooled features.
+    pub(crate) fn backward(
+        &self,
+        rows: &[T],
+        tape: Tape<T>,
+        features: &[Vec<T>],
+        layout: &Layout,
+    ) -> Vec<Vec<T>> {
+        let Tape { mut inputs, mut kept, mut ties } = tape;
+        let mut gradients: Vec<Vec<T>> =
+            layout.arrays()[..self.blocks.len()].iter().map(|a| vec![T::default(); a.len()]).collect();
+        let mut features = features.iter().rev();
+        let mut d: Option<Buffer<T>> = None;
+        for (l, block) in self.blocks.iter().enumerate().rev() {
+            let width = block.outputs();
+            let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.plan.rows(l + 1) * width));
+            if let Some(features) = features.next().filter(|_| self.pools(l)) {
+                let pools = self.plan.pools(l + 1);
+                match ties.pop() {
+                    Some(ties) => pool_max_backward(pools, width, &ties, features, &mut gradient),
+                    None => pool_sum_backward(pools, width, features, &mut gradient),
+                }
+            }
+            let x = inputs.pop();
+            let Some(kept) = kept.pop() else { break };
+            let x = x.as_deref().unwrap_or(rows);
+            d = block.backward(self.plan.pairs(l), x, kept, gradient, &mut gradients[l], l > 0);
+        }
+        gradients
+    }
+}
+
+/// Block l over its array of parameters.
+fn cut<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a, T> {
+    let widths = config.widths();
+    let (inputs, outputs) = (widths[l], widths[l + 1]);
+    let mut rest = array;
+    let mut layer = |inputs: usize, outputs: usize| {
+        let (layer, next) = Layer::cut(rest, inputs, outputs);
+        rest = next;
+        layer
+    };
+    let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let product = config.mlp_widths(&config.blocks[l], inputs);
+    let (m1, m2) = (mlp(&product), mlp(&product));
+    let m3 = match &config.m3 {
+        M3::Identity => None,
+        M3::Mlp(widths) => {
+            let widths: Vec<usize> = std::iter::once(inputs).chain(widths.iter().copied()).collect();
+            Some(mlp(&widths))
+        }
+    };
+    let m4 = match config.m4 {
+        M4::Linear => Some(layer(config.passed(inputs) + config.blocks[l].product(), outputs)),
+        M4::None => None,
+    };
+    let norm = match config.norm {
+        Norm::None => None,
+        Norm::Rms => Some(crate::block::EPSILON),
+    };
+    Block { m1, m2, m3, m4, norm, residual: config.residual && inputs == outputs }
+}
+
+/// A space as the kernels see it.
+enum Plan<'a> {
+    Dense { squares: Vec<Square>, place: &'a [usize], rows: usize },
+    Quotient { space: &'a crate::Quotient, factors: Vec<f64> },
+}
+
+impl<'a> Plan<'a> {
+    fn new(config: &PpgnConfig, space: &'a Space) -> Self {
+        match space {
+            Space::Dense(dense) => {
+                let squares = dense.groups().iter().flat_map(|group| {
+                    (0..group.graphs).map(|g| Square {
+                        start: group.start + g * group.nodes * group.nodes,
+                        nodes: group.nodes,
+                        factor: config.scale.factor(group.nodes.max(1)),
+                    })
+                });
+                Plan::Dense { squares: squares.collect(), place: dense.order(), rows: dense.rows() }
+            }
+            Space::Quotient(space) => {
+                let factors = space.nodes.iter().map(|&n| config.scale.factor(n.max(1))).collect();
+                Plan::Quotient { space, factors }
+            }
+        }
+    }
+
+    fn graphs(&self) -> usize {
+        match self {
+            Plan::Dense { squares, .. } => squares.len(),
+            Plan::Quotient { space, .. } => space.graphs(),
+        }
+    }
+
+    /// Rows of a level.
+    fn rows(&self, level: usize) -> usize {
+        match self {
+            Plan::Dense { rows, .. } => *rows,
+            Plan::Quotient { space, .. } => space.rows(level),
+        }
+    }
+
+    /// What block l takes rows from and to.
+    fn pairs(&self, l: usize) -> Pairs<'_> {
+        match self {
+            Plan::Dense { squares, .. } => Pairs::Dense(squares),
+            Plan::Quotient { space, factors } => {
+                let (below, above) = (&space.levels[l], &space.levels[l + 1]);
+                let colours = Colours {
+                    below: below.rows,
+                    examples: &above.example,
+                    nodes: &space.nodes,
+                    factors,
+                    offsets: &space.offsets,
+                    matrix: &below.matrix,
+                };
+                Pairs::Quotient { colours, parents: &above.parent }
+            }
+        }
+    }
+
+    /// What is pooled at a level.
+    fn pools(&self, level: usize) -> Pools<'_> {
+        match self {
+            Plan::Dense { squares, place, .. } => Pools::Dense { graphs: squares, place },
+            Plan::Quotient { space, .. } => {
+                let level = &space.levels[level];
+                Pools::Quotient { counts: &level.pool, offsets: &level.pool_offsets }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How long a protocol will take, before it starts: told from one epoch of its first run.
+
+use crate::jobs::{Job, Workers, named};
+use crate::run::read_timing;
+use crate::trainer::{Attempt, Event, attempt};
+use ppgn_graph::{Dataset, Result};
+use std::time::{Duration, Instant};
+
+/// An epoch that takes longer is told from its part that was trained by then: nobody waits hours for an estimate.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The seconds that are left of some jobs on one dataset, and what an epoch takes; `None` if it was asked to stop.
+///
+/// An epoch is known from runs that were begun. Else the first epoch of the first missing job is trained, in its own run
+/// folder, so that nothing is lost: `seconds = epoch * epochs left / jobs at a time`. An epoch of more than a minute is
+/// left there, and told from its share of graphs.
+pub fn estimate(
+    jobs: &[Job],
+    dataset: &Dataset,
+    workers: Workers,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Estimate>> {
+    let mut left = jobs.iter().map(Job::epochs_left).collect::<Result<Vec<usize>>>()?;
+    if left.iter().all(|&n| n == 0) {
+        return Ok(Some(Estimate { epoch: 0.0, seconds: 0.0 }));
+    }
+    let timed: Vec<f64> = jobs.iter().flat_map(|job| read_timing(&job.path)).collect();
+    let epoch = match timed.len() {
+        0 => {
+            let first = left.iter().position(|&n| n > 0).unwrap_or(0);
+            let measured = workers.on_one(|| measure(&jobs[first], dataset, stop))?;
+            let Some(epoch) = measured.map_err(|e| named(&jobs[first], e))? else { return Ok(None) };
+            left[first] = jobs[first].epochs_left()?;
+            epoch
+        }
+        n => timed.iter().sum::<f64>() / n as f64,
+    };
+    let at_a_time = workers.jobs.min(left.iter().filter(|&&n| n > 0).count()).max(1);
+    // No job can take less than its own epochs, however many workers there are.
+    let most = left.iter().max().copied().unwrap_or(0) as f64;
+    let shared = left.iter().sum::<usize>() as f64 / at_a_time as f64;
+    Ok(Some(Estimate { epoch, seconds: epoch * shared.max(most) }))
+}
+
+/// What is known of the time that jobs will take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Seconds of an epoch of one run; 0 where nothing is left to train.
+    pub epoch: f64,
+    /// Seconds that are left of all jobs.
+    pub seconds: f64,
+}
+
+/// Trains the first epoch of a job, or a minute of it.
+fn measure(job: &Job, dataset: &Dataset, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<f64>> {
+    let run = job.open()?;
+    let mut start = Instant::now();
+    let mut seconds = None;
+    let mut watch = |event: Event<'_>| {
+        match event {
+            Event::Epoch { seconds: all, .. } => seconds = Some(all),
+            Event::Step { graphs, of, .. } if start.elapsed() > PATIENCE && graphs > 0 => {
+                seconds = Some(start.elapsed().as_secs_f64() * of as f64 / graphs as f64);
+            }
+            Event::Step { .. } => {}
+            // Colours are found once for all jobs.
+            Event::Ready { .. } => start = Instant::now(),
+        }
+        seconds.is_none() && !stop()
+    };
+    match attempt(&run, dataset, &mut watch)? {
+        Attempt::Diverged(error) => Err(error),
+        Attempt::Ended(_) => Ok(seconds),
+    }
+}

@@ -1,0 +1,226 @@
+//! The paper's tables with what was measured beside what was printed.
+
+use crate::cv::{CvReport, Template};
+use crate::data::Goal;
+use crate::jobs::{Finished, Job};
+use crate::paper::{Printed, Rank, Table1, Table2};
+use crate::settings::Division;
+use ppgn_graph::{Error, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A dataset of Table 1, measured. Accuracies in percent, as the paper prints them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row1 {
+    /// The dataset.
+    pub dataset: String,
+    /// The preset that was measured.
+    pub preset: String,
+    /// Epochs of every fold.
+    pub epochs: usize,
+    /// Folds that were measured.
+    pub folds: usize,
+    /// The best epoch of the mean curve.
+    pub epoch: usize,
+    /// Mean over the folds.
+    pub accuracy_mean: f64,
+    /// Sample deviation over the folds.
+    pub accuracy_std: Option<f64>,
+    /// Where that stands among the table's other methods.
+    pub rank: Rank,
+    /// What the paper printed: for the preset, else for the best of its three networks.
+    pub printed: Option<Printed>,
+    /// Whose figure that is.
+    pub printed_preset: String,
+    /// Where the printed figure stands among the table's other methods.
+    pub printed_rank: Option<Rank>,
+}
+
+impl Row1 {
+    /// A cross-validation beside the paper's column of that number.
+    pub fn new(table: &Table1, column: usize, report: &CvReport) -> Self {
+        let mean = report.accuracy_mean * 100.0;
+        let best = table.best(column).map(|(name, figure)| (name.to_string(), figure));
+        let printed = table.of_preset(column, &report.preset).map(|p| (report.preset.clone(), p)).or(best);
+        Row1 {
+            dataset: table.datasets.get(column).unwrap_or(&report.dataset).clone(),
+            preset: report.preset.clone(),
+            epochs: report.epochs,
+            folds: report.folds.len(),
+            epoch: report.epoch,
+            accuracy_mean: mean,
+            accuracy_std: report.accuracy_std.map(|s| s * 100.0),
+            rank: table.rank(column, mean),
+            printed_rank: printed.as_ref().map(|(_, p)| table.rank(column, p.mean)),
+            printed: printed.as_ref().map(|(_, p)| *p),
+            printed_preset: printed.map(|(name, _)| name).unwrap_or_default(),
+        }
+    }
+}
+
+/// Which of the paper's two settings a network for QM9 is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// One network for all targets.
+    Together,
+    /// A network for this target alone.
+    Alone(String),
+}
+
+impl Asked {
+    /// What `--target` names: `all` (one network), `each` (a network a target), or targets by name.
+    ///
+    /// ```
+    /// use ppgn_train::{Asked, Table2};
+    /// let table = Table2::printed()?;
+    /// assert_eq!(Asked::of(&table, &["all".into()])?, [Asked::Together]);
+    /// assert_eq!(Asked::of(&table, &["each".into()])?.len(), 12);
+    /// assert_eq!(Asked::of(&table, &["MU".into()])?, [Asked::Alone("mu".into())]);
+    /// assert!(Asked::of(&table, &["spin".into()]).unwrap_err().is_call());
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn of(table: &Table2, words: &[String]) -> Result<Vec<Self>> {
+        let mut asked = Vec::new();
+        for word in words {
+            match word.as_str() {
+                "all" => asked.push(Asked::Together),
+                "each" => asked.extend(table.targets.iter().cloned().map(Asked::Alone)),
+                name => asked.push(Asked::Alone(table.targets[table.row(name)?].clone())),
+            }
+        }
+        let mut once = Vec::new();
+        asked.into_iter().for_each(|a| {
+            if !once.contains(&a) {
+                once.push(a)
+            }
+        });
+        Ok(once)
+    }
+
+    /// `all`, or the target's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Asked::Together => "all",
+            Asked::Alone(target) => target,
+        }
+    }
+
+    /// The run of it in a folder: 80/10/10, drawn by the seed.
+    ///
+    /// Data whose units are not the table's is refused: its errors would not compare.
+    pub fn job(&self, table: &Table2, template: &Template<'_>, folder: &Path) -> Result<Job> {
+        let targets = match self {
+            Asked::Together => table.targets.clone(),
+            Asked::Alone(target) => vec![target.clone()],
+        };
+        let template = Template { targets: &targets, ..template.clone() };
+        let settings = template.settings(Division::Shares([0.8, 0.1, 0.1]))?;
+        if let Goal::Targets(targets) = &settings.goal {
+            for target in targets {
+                let unit = &table.units[table.row(&target.name)?];
+                if target.unit != *unit {
+                    return Err(Error::unfit(format!(
+                        "{}: {} is in `{}`, the table's unit is `{unit}`",
+                        template.data, target.name, target.unit
+                    )));
+                }
+            }
+        }
+        let name = match self {
+            Asked::Together => "all targets".to_string(),
+            Asked::Alone(target) => target.clone(),
+        };
+        Ok(Job { name, path: folder.join(self.name()), settings })
+    }
+}
+
+/// A target of Table 2, measured: mean absolute errors in the table's units.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row2 {
+    /// The target.
+    pub target: String,
+    /// Its unit.
+    pub unit: String,
+    /// Whether one network learned all targets, or this one alone.
+    pub network: &'static str,
+    /// The preset that was measured.
+    pub preset: String,
+    /// Epochs trained.
+    pub epochs: usize,
+    /// The epoch with the lowest validation loss.
+    pub best_epoch: usize,
+    /// The test error at that epoch.
+    pub mae: f64,
+    /// Where that stands among the table's other methods.
+    pub rank: Rank,
+    /// What the paper printed for such a network.
+    pub printed: Option<f64>,
+    /// Where the printed figure stands among the table's other methods.
+    pub printed_rank: Option<Rank>,
+    /// The table's other methods.
+    pub others: BTreeMap<String, f64>,
+}
+
+impl Row2 {
+    /// The rows of a finished run.
+    pub fn of(table: &Table2, asked: &Asked, finished: &Finished) -> Result<Vec<Self>> {
+        let summary = &finished.summary;
+        let errors = summary.best.test.as_ref().map_or(&[][..], |part| &part.mae);
+        if errors.len() != summary.targets.len() {
+            return Err(Error::unfit("the run has no test error for every target"));
+        }
+        let row = |(name, &mae): (&String, &f64)| {
+            let row = table.row(name)?;
+            let printed = if *asked == Asked::Together { table.together(row) } else { table.alone(row) };
+            Ok(Row2 {
+                target: name.clone(),
+                unit: table.units[row].clone(),
+                network: if *asked == Asked::Together { "together" } else { "alone" },
+                preset: summary.preset.clone(),
+                epochs: summary.epochs,
+                best_epoch: summary.best_epoch,
+                mae,
+                rank: table.rank(row, mae),
+                printed,
+                printed_rank: printed.map(|p| table.rank(row, p)),
+                others: table.others(row).map(|(name, e)| (name.to_string(), e)).collect(),
+            })
+        };
+        summary.targets.iter().zip(errors).map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(preset: &str, mean: f64) -> CvReport {
+        CvReport {
+            dataset: "MUTAG".into(),
+            preset: preset.into(),
+            seed: 0,
+            epochs: 1,
+            folds: vec![1, 2],
+            folds_are: "given",
+            epoch: 1,
+            accuracy_mean: mean,
+            accuracy_std: Some(0.05),
+            curves: vec![],
+            curve_mean: vec![],
+            seconds_training: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_preset_is_beside_its_own_figure_and_others_beside_the_best() {
+        let table = Table1::printed().unwrap();
+        let row = Row1::new(&table, 0, &report("paper-3", 0.895));
+        assert_eq!((row.printed.unwrap().mean, row.printed_preset.as_str()), (89.44, "paper-3"));
+        assert_eq!((row.rank.rank, row.printed_rank.unwrap().rank), (3, 3));
+        assert_eq!((row.accuracy_mean, row.accuracy_std), (89.5, Some(5.0)));
+        let row = Row1::new(&table, 0, &report("small", 0.5));
+        assert_eq!((row.printed.unwrap().mean, row.printed_preset.as_str()), (90.55, "paper-1"));
+        assert_eq!(row.rank, Rank { rank: 15, of: 15 });
+    }
+}

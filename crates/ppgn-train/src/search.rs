@@ -1,0 +1,340 @@
+//! The paper's search for settings: every point of a grid trained on one fixed split, ranked by what was held out.
+
+use crate::cv::Template;
+use crate::data::Goal;
+use crate::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
+use crate::metrics::Part;
+use crate::run::write_json;
+use crate::settings::{Division, Overrides};
+use ppgn_graph::{Error, Result};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Values to try for some settings: every combination is a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// A setting's name and its values. The last varies fastest.
+    axes: Vec<(String, Vec<toml::Value>)>,
+}
+
+/// More trials than this are a slip of the pen.
+const MOST_TRIALS: usize = 10_000;
+
+impl Grid {
+    /// The paper's: rates 5e-5, 1e-4, 5e-4, 1e-3 and decays 0.5, 0.75, 1 (of the interval [0.5, 1] that it names).
+    pub fn paper() -> Self {
+        let axis = |name: &str, values: &[f64]| {
+            (name.to_string(), values.iter().map(|&v| toml::Value::Float(v)).collect())
+        };
+        Grid { axes: vec![axis("rate", &[5e-5, 1e-4, 5e-4, 1e-3]), axis("decay", &[0.5, 0.75, 1.0])] }
+    }
+
+    /// A grid from the text of a TOML file: a list of values for any setting of [`Overrides`] but the seed, which
+    /// draws the fixed split.
+    ///
+    /// ```
+    /// use ppgn_train::Grid;
+    /// let grid = Grid::from_toml("rate = [1e-3, 1e-4]\nblocks = [[32, 32], [64, 64, 64]]", "grid.toml")?;
+    /// assert_eq!(grid.trials().len(), 4);
+    /// assert!(Grid::from_toml("rat = [1]", "grid.toml").unwrap_err().is_call());
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn from_toml(text: &str, file: &str) -> Result<Self> {
+        let wrong = |what: String| Error::call(format!("{file}: {what}"));
+        let table: toml::Table =
+            toml::from_str(text).map_err(|e| wrong(e.to_string().trim_end().to_string()))?;
+        let mut axes = Vec::new();
+        for (name, value) in table {
+            if name == "seed" {
+                return Err(wrong(
+                    "`seed` draws the split, which all trials share: give --seed instead".into(),
+                ));
+            }
+            let toml::Value::Array(values) = value else {
+                return Err(wrong(format!(
+                    "`{name}` is not a list of values to try, such as {name} = [{value}]"
+                )));
+            };
+            if values.is_empty() {
+                return Err(wrong(format!("`{name}` has no value to try")));
+            }
+            for value in &values {
+                one(&name, value).map_err(|e| wrong(format!("`{name}`, value {value}: {e}")))?;
+            }
+            axes.push((name, values));
+        }
+        if axes.is_empty() {
+            return Err(wrong("no setting to try values of".into()));
+        }
+        let trials = axes.iter().try_fold(1usize, |n, (_, values)| n.checked_mul(values.len()));
+        match trials.filter(|&n| n <= MOST_TRIALS) {
+            Some(_) => Ok(Grid { axes }),
+            None => Err(wrong(format!("more than {MOST_TRIALS} combinations"))),
+        }
+    }
+
+    /// The settings that it varies.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.axes.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// All combinations, as tables of settings.
+    pub fn trials(&self) -> Vec<toml::Table> {
+        let mut trials = vec![toml::Table::new()];
+        for (name, values) in &self.axes {
+            trials = trials
+                .into_iter()
+                .flat_map(|trial| {
+                    values.iter().map(move |value| {
+                        let mut trial = trial.clone();
+                        trial.insert(name.clone(), value.clone());
+                        trial
+                    })
+                })
+                .collect();
+        }
+        trials
+    }
+}
+
+/// One setting as overrides. What is wrong with it is told in one line.
+fn one(name: &str, value: &toml::Value) -> Result<Overrides, String> {
+    let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
+    overrides(table)
+}
+
+fn overrides(table: toml::Table) -> Result<Overrides, String> {
+    toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| e.message().to_string())
+}
+
+/// A search: a run a trial.
+#[derive(Debug, Clone)]
+pub struct Search {
+    folder: PathBuf,
+    trials: Vec<toml::Table>,
+    jobs: Vec<Job>,
+}
+
+/// A trial and what it gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trial {
+    /// Its place, 1 the best; trials that did not stay finite come last.
+    pub rank: usize,
+    /// What the grid set in it.
+    pub settings: toml::Table,
+    /// The epoch that was chosen; nothing where it did not stay finite.
+    pub best_epoch: Option<usize>,
+    /// The figures of the held-out part at that epoch.
+    pub held_out: Option<Part>,
+    /// Why it did not stay finite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<String>,
+    /// What its epochs took.
+    pub seconds: f64,
+    /// Its run folder.
+    pub run: PathBuf,
+}
+
+/// What a search gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchReport {
+    /// The dataset's name.
+    pub dataset: String,
+    /// The preset.
+    pub preset: String,
+    /// The seed, which draws the split.
+    pub seed: u64,
+    /// Epochs of every trial.
+    pub epochs: Vec<usize>,
+    /// For regression, the targets.
+    pub targets: Vec<String>,
+    /// All trials, the best first.
+    pub trials: Vec<Trial>,
+    /// The settings of the best; nothing where none stayed finite.
+    pub best: Option<toml::Table>,
+    /// What the epochs of all trials took together.
+    pub seconds_training: f64,
+}
+
+impl Search {
+    /// The trials of a grid in `folder`, each a run named by its settings. Classes: a tenth of the graphs is held out;
+    /// numbers: 80/10/10, and the validation part counts. The split is drawn by the seed, the same for all.
+    pub fn new(template: &Template<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref().to_path_buf();
+        let given = toml::Table::try_from(template.overrides).map_err(|e| Error::unfit(e.to_string()))?;
+        if let Some(name) = grid.names().find(|name| given.contains_key(*name)) {
+            return Err(Error::call(format!(
+                "`{name}` is what the grid varies: leave it out of the settings, or give a --grid without it"
+            )));
+        }
+        let division = match Goal::of(template.dataset, template.targets)? {
+            Goal::Classes(_) => Division::Holdout(0.1),
+            Goal::Targets(_) => Division::Shares([0.8, 0.1, 0.1]),
+        };
+        let trials = grid.trials();
+        let mut taken = BTreeSet::new();
+        let job = |(i, trial): (usize, &toml::Table)| {
+            let set = overrides(trial.clone()).map_err(Error::call)?.or(template.overrides.clone());
+            let settings = Template { overrides: &set, ..template.clone() }.settings(division)?;
+            let mut folder_name = file_name(trial);
+            if folder_name.len() > 120 || !taken.insert(folder_name.clone()) {
+                folder_name = format!("trial-{}", i + 1);
+            }
+            Ok(Job { name: told(trial), path: folder.join(folder_name), settings })
+        };
+        let jobs = trials.iter().enumerate().map(job).collect::<Result<_>>()?;
+        Ok(Search { folder, trials, jobs })
+    }
+
+    /// Its runs.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// Runs what is missing, writes `search.json` into the folder and says what came out; `None` if it was asked to stop.
+    pub fn run(
+        &self,
+        dataset: &ppgn_graph::Dataset,
+        workers: Workers,
+        watcher: &JobWatcher<'_>,
+    ) -> Result<Option<SearchReport>> {
+        let Some(ended) = run_jobs(&self.jobs, dataset, workers, watcher)? else { return Ok(None) };
+        let report = self.report(ended)?;
+        write_json(&self.folder.join("search.json"), &report)?;
+        Ok(Some(report))
+    }
+
+    fn report(&self, ended: Vec<Ended>) -> Result<SearchReport> {
+        let Some(settings) = self.jobs.first().map(|job| &job.settings) else {
+            return Err(Error::call("there is nothing to try"));
+        };
+        let trials = self.trials.iter().zip(&self.jobs).zip(ended);
+        let mut trials: Vec<Trial> = trials.map(|((set, job), ended)| trial(set, job, ended)).collect();
+        // A stable sort: of equals the first of the grid comes first.
+        trials.sort_by(|a, b| badness(a).partial_cmp(&badness(b)).unwrap_or(std::cmp::Ordering::Equal));
+        trials.iter_mut().enumerate().for_each(|(i, trial)| trial.rank = i + 1);
+        let targets = match &settings.goal {
+            Goal::Classes(_) => Vec::new(),
+            Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
+        };
+        let mut epochs: Vec<usize> = self.jobs.iter().map(|job| job.settings.training.epochs).collect();
+        epochs.sort_unstable();
+        epochs.dedup();
+        Ok(SearchReport {
+            dataset: settings.dataset.clone(),
+            preset: settings.preset.clone(),
+            seed: settings.training.seed,
+            epochs,
+            targets,
+            best: trials.first().filter(|t| t.held_out.is_some()).map(|t| t.settings.clone()),
+            seconds_training: trials.iter().map(|t| t.seconds).sum(),
+            trials,
+        })
+    }
+}
+
+fn trial(settings: &toml::Table, job: &Job, ended: Ended) -> Trial {
+    let (best_epoch, held_out, diverged, seconds) = match ended {
+        Ended::Finished(finished) => {
+            let Finished { summary, seconds, .. } = *finished;
+            let part = summary.best.validation.or(summary.best.test);
+            (Some(summary.best_epoch), part, None, seconds)
+        }
+        Ended::Diverged(error) => (None, None, Some(error.to_string()), 0.0),
+    };
+    Trial {
+        rank: 0,
+        settings: settings.clone(),
+        best_epoch,
+        held_out,
+        diverged,
+        seconds,
+        run: job.path.clone(),
+    }
+}
+
+/// What trials are ranked by, lower first: wrong graphs, then the loss; numbers by the loss alone.
+fn badness(trial: &Trial) -> (f64, f64) {
+    match &trial.held_out {
+        Some(part) => (part.accuracy.map_or(0.0, |a| 1.0 - a), part.loss),
+        None => (f64::INFINITY, f64::INFINITY),
+    }
+}
+
+/// A trial for people: `rate 0.0001, decay 0.5`.
+fn told(trial: &toml::Table) -> String {
+    let words: Vec<String> = trial.iter().map(|(name, value)| format!("{name} {}", plain(value))).collect();
+    words.join(", ")
+}
+
+/// A value without the quotes of a text.
+fn plain(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// A trial as a folder's name: `decay=0.5,rate=0.0001`.
+fn file_name(trial: &toml::Table) -> String {
+    let safe = |text: String| -> String {
+        let kept = text.chars().filter(|c| !c.is_whitespace());
+        kept.map(|c| if c.is_ascii_alphanumeric() || ".-_=".contains(c) { c } else { '_' }).collect()
+    };
+    let words: Vec<String> =
+        trial.iter().map(|(name, value)| safe(format!("{name}={}", plain(value)))).collect();
+    words.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_grid() {
+        let trials = Grid::paper().trials();
+        assert_eq!(trials.len(), 12);
+        let names: BTreeSet<String> = trials.iter().map(file_name).collect();
+        assert!(names.contains("decay=0.75,rate=0.00005"), "{names:?}");
+        assert_eq!(names.len(), 12);
+        let first = overrides(trials[0].clone()).unwrap();
+        assert_eq!((first.rate, first.decay), (Some(5e-5), Some(0.5)));
+    }
+
+    #[test]
+    fn grids_in_files() {
+        let text = "blocks = [[4], [8, { width = 8, product = 2 }]]\nsuffix = [\"i\", \"ii\"]\nepochs = [3]";
+        let trials = Grid::from_toml(text, "g").unwrap().trials();
+        assert_eq!(trials.len(), 4);
+        let names: BTreeSet<String> = trials.iter().map(file_name).collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+        let message = |text: &str| {
+            let error = Grid::from_toml(text, "g.toml").unwrap_err();
+            assert!(error.is_call());
+            error.to_string()
+        };
+        assert!(message("rates = [1e-3]").contains("unknown field `rates`"));
+        assert!(message("rate = 1e-3").contains("not a list"));
+        assert!(message("rate = []").contains("no value"));
+        assert!(message("rate = [\"fast\"]").contains("`rate`"));
+        assert!(message("seed = [1, 2]").contains("--seed"));
+        assert!(message("").contains("no setting"));
+        assert!(message("rate = [").contains("g.toml"));
+    }
+
+    #[test]
+    fn accuracy_first_then_loss_and_diverged_last() {
+        let trial = |part: Option<(Option<f64>, f64)>| Trial {
+            rank: 0,
+            settings: toml::Table::new(),
+            best_epoch: None,
+            held_out: part.map(|(accuracy, loss)| Part { loss, accuracy, mae: vec![] }),
+            diverged: None,
+            seconds: 0.0,
+            run: PathBuf::new(),
+        };
+        let better = |a, b| badness(&trial(a)) < badness(&trial(b));
+        assert!(better(Some((Some(0.9), 5.0)), Some((Some(0.8), 0.1))));
+        assert!(better(Some((Some(0.9), 0.1)), Some((Some(0.9), 0.2))));
+        assert!(better(Some((None, 0.1)), Some((None, 0.2))));
+        assert!(better(Some((Some(0.0), 1e300)), None));
+    }
+}

@@ -1,0 +1,143 @@
+//! How many runs side by side go, on standard error: one bar where there is a terminal; where there is none, a line when
+//! a run ends, and one now and then.
+
+use crate::cli::interrupt::on_ctrl_c;
+use crate::cli::output::short;
+use anyhow::Result;
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use ppgn::train::{Epoch, Event, Job, Notice};
+use ppgn::wl::Interrupt;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How often a line says how far it is, where there is no terminal.
+const NOW_AND_THEN: Duration = Duration::from_secs(30);
+
+pub(super) struct Board {
+    interrupt: Interrupt,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    state: Mutex<State>,
+}
+
+struct State {
+    start: Instant,
+    told: Instant,
+    /// Epochs of all jobs, those done, and those done before.
+    epochs: usize,
+    done: usize,
+    before: usize,
+    jobs: usize,
+    finished: usize,
+}
+
+impl Board {
+    /// For these jobs, which are called so (`folds`).
+    pub(super) fn new(jobs: &[Job], called: &str, quiet: bool) -> Result<Self> {
+        let epochs: usize = jobs.iter().map(|job| job.settings.training.epochs).sum();
+        let left = jobs.iter().map(Job::epochs_left).sum::<Result<usize, _>>()?;
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(epochs as u64);
+            let style = "{bar:30} {pos}/{len} epochs  {msg}  {elapsed} elapsed, {eta} left";
+            let bar = ProgressStyle::with_template(style).map(|s| bar.clone().with_style(s)).unwrap_or(bar);
+            bar.set_position((epochs - left) as u64);
+            bar.reset_eta();
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        if let (false, Some(first)) = (quiet, jobs.first()) {
+            let s = &first.settings;
+            let resumed = if left < epochs {
+                format!(", {} epochs of it done already", epochs - left)
+            } else {
+                String::new()
+            };
+            eprintln!(
+                "{} on {}: {} {called}, {epochs} epochs in all{resumed}",
+                s.preset,
+                s.dataset,
+                jobs.len()
+            );
+        }
+        let now = Instant::now();
+        let (done, jobs) = (epochs - left, jobs.len());
+        let state = State { start: now, told: now, epochs, done, before: done, jobs, finished: 0 };
+        Ok(Board { interrupt: on_ctrl_c(), quiet, bar, state: Mutex::new(state) })
+    }
+
+    /// Shows what happens; `false` once Ctrl-C was pressed.
+    pub(super) fn watch(&self, job: &Job, notice: Notice<'_>) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        match notice {
+            Notice::Training(Event::Epoch { epoch, .. }) => {
+                state.done += 1;
+                if let Some(bar) = &self.bar {
+                    bar.set_position(state.done.min(state.epochs) as u64);
+                    bar.set_message(format!("{}: {}", job.name, figures(epoch)));
+                } else if !self.quiet && state.told.elapsed() > NOW_AND_THEN {
+                    state.told = Instant::now();
+                    eprintln!(
+                        "{}",
+                        state.so_far(&format!("{}, epoch {}: {}", job.name, epoch.epoch, figures(epoch)))
+                    );
+                }
+            }
+            Notice::Finished(summary) => {
+                state.finished += 1;
+                self.line(&state.so_far(&format!(
+                    "{} finished, best epoch {}: {}",
+                    job.name,
+                    summary.best_epoch,
+                    figures(&summary.best)
+                )));
+            }
+            Notice::Diverged(error) => {
+                state.finished += 1;
+                self.line(&state.so_far(&format!("{} did not stay finite: {error}", job.name)));
+            }
+            _ => {}
+        }
+        self.interrupt.check().is_ok()
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None if !self.quiet => eprintln!("{text}"),
+            None => {}
+        }
+    }
+
+    /// Clears the bar.
+    pub(super) fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl State {
+    fn so_far(&self, what: &str) -> String {
+        let trained = self.done.saturating_sub(self.before);
+        let left = self.epochs.saturating_sub(self.done);
+        let time = match (trained, left) {
+            (0, _) | (_, 0) => String::new(),
+            _ => {
+                let seconds = self.start.elapsed().as_secs_f64() / trained as f64 * left as f64;
+                format!(", {:#} left", HumanDuration(Duration::from_secs_f64(seconds)))
+            }
+        };
+        format!("[{}/{}] {what}{time}", self.finished, self.jobs)
+    }
+}
+
+/// How well an epoch does on what it is judged by.
+fn figures(epoch: &Epoch) -> String {
+    let part = epoch.validation.as_ref().or(epoch.test.as_ref()).unwrap_or(&epoch.train);
+    match (part.accuracy, part.mae.as_slice()) {
+        (Some(accuracy), _) => format!("accuracy {:.1} %", accuracy * 100.0),
+        (None, [mae]) => format!("error {}", short(*mae)),
+        (None, _) => format!("loss {}", short(part.loss)),
+    }
+}

@@ -1,0 +1,98 @@
+//! `ppgn cv`: the protocol of the paper's Table 1 on any dataset with classes.
+
+use super::board::Board;
+use super::{WorkArgs, duration, folder, stopped};
+use crate::cli::data::DATA_HELP;
+use crate::cli::input::InputArgs;
+use crate::cli::output;
+use crate::cli::train::settings::{Chosen, SettingsArgs};
+use anyhow::Result;
+use ppgn::graph::Error;
+use ppgn::train::{Cv, CvReport, Template, fold_numbers};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// `ppgn cv`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DATA_HELP)]
+pub(crate) struct Args {
+    /// The dataset
+    data: String,
+    /// Some of its folds, such as 1-5 or 1,3,5 [default: all; ten dealt out by the seed where the data brings none]
+    #[arg(long, value_name = "FOLDS")]
+    folds: Option<String>,
+    /// The folder of the folds' runs; what is finished there is not run again [default: runs/cv-DATASET-PRESET-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Runs `ppgn cv`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let start = Instant::now();
+    let chosen = args.settings.chosen()?;
+    if chosen.division.is_some() {
+        return Err(Error::call(
+            "cv divides the data into folds: leave fold, holdout and split out of the file",
+        )
+        .into());
+    }
+    let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
+    let data = chosen.load(&args.data, &args.input)?;
+    let Chosen { preset, overrides, targets, limit, .. } = &chosen;
+    let template =
+        Template { data: &data.spec, dataset: &data.dataset, limit: *limit, preset, overrides, targets };
+    let seed = chosen.seed(data.dataset.name())?.to_string();
+    let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), preset, &seed]));
+    let cv = Cv::new(&template, &folds, &out)?;
+    let board = Board::new(cv.jobs(), "folds", args.work.quiet)?;
+    let report = cv.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
+    board.end();
+    let Some(report) = report? else { return Ok(stopped(&out)) };
+    let seconds = start.elapsed().as_secs_f64();
+    if args.work.json {
+        let mut object = serde_json::to_value(&report)?;
+        object["seconds"] = seconds.into();
+        object["out"] = Value::String(out.display().to_string());
+        output::json(&object)?;
+    } else {
+        output::print(&told(&report, seconds, &out))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `88.3 +- 5.1 %`, or without deviation where there is none.
+pub(super) fn percent(mean: f64, deviation: Option<f64>) -> String {
+    deviation.map_or_else(|| format!("{mean:.2}"), |s| format!("{mean:.2} ± {s:.2}"))
+}
+
+fn told(report: &CvReport, seconds: f64, out: &Path) -> String {
+    let at_best = |curve: &Vec<f64>| curve.get(report.epoch - 1).copied().unwrap_or(0.0) * 100.0;
+    let mut rows =
+        vec![vec!["fold".to_string(), format!("at epoch {}", report.epoch), "its own best".into()]];
+    for (fold, curve) in report.folds.iter().zip(&report.curves) {
+        let own = curve.iter().copied().fold(0.0, f64::max) * 100.0;
+        rows.push(vec![fold.to_string(), format!("{:.2}", at_best(curve)), format!("{own:.2}")]);
+    }
+    format!(
+        "{}{}: accuracy {} % over {} {} folds at epoch {} of {}, the best of their mean curve\n\
+         {} ({} of training); the runs and cv.json are in {}\n",
+        output::table(&rows),
+        report.dataset,
+        percent(report.accuracy_mean * 100.0, report.accuracy_std.map(|s| s * 100.0)),
+        report.folds.len(),
+        report.folds_are,
+        report.epoch,
+        report.epochs,
+        duration(seconds),
+        duration(report.seconds_training),
+        out.display()
+    )
+}

@@ -1,0 +1,318 @@
+//! `ppgn reproduce`: the paper's tables, measured beside printed.
+
+use super::board::Board;
+use super::cv::percent;
+use super::{WorkArgs, duration, stopped};
+use crate::cli::input::InputArgs;
+use crate::cli::interrupt::on_ctrl_c;
+use crate::cli::output::{self, short};
+use crate::cli::train::settings::load_all;
+use anyhow::Result;
+use clap::Subcommand;
+use ppgn::graph::{Dataset, Error};
+use ppgn::train::{
+    Asked, Cv, Ended, Job, Overrides, Preset, Rank, Row1, Row2, Table1, Table2, Template, Workers, estimate,
+    limited, run_jobs,
+};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Longer than this wants `--yes`.
+const AN_HOUR: f64 = 3600.0;
+
+/// `ppgn reproduce`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    table: Table,
+}
+
+#[derive(Debug, Subcommand)]
+enum Table {
+    /// Table 1: 10-fold accuracy on eight datasets
+    Table1 {
+        /// Datasets of the table, once each or with commas [default: all eight]
+        #[arg(long = "dataset", value_name = "D", value_delimiter = ',')]
+        datasets: Vec<String>,
+        /// What to train: paper-1, paper-2, paper-3 or any preset, once each or with commas
+        #[arg(long = "preset", value_name = "P", value_delimiter = ',', default_value = "paper-1")]
+        presets: Vec<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Table 2: errors on QM9
+    Table2 {
+        /// Targets by name (a network each), all (one network for all), or each (twelve networks)
+        #[arg(long = "target", value_name = "T", value_delimiter = ',', default_value = "all")]
+        targets: Vec<String>,
+        /// What to train
+        #[arg(long, value_name = "P", default_value = "qm9")]
+        preset: String,
+        /// QM9, where it is not looked up by its name
+        #[arg(long, value_name = "DATA", default_value = "QM9")]
+        data: String,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+/// What both tables take.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Only so many epochs, for trying: the figures are then not the table's
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Only so many graphs of each dataset, for trying: the figures are then not the table's
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// What weights, batches and splits are drawn from
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Start even if it takes more than an hour
+    #[arg(long)]
+    yes: bool,
+    /// The folder of all runs; what is finished there is not run again [default: runs/reproduce]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+impl Common {
+    /// The folder, the same for the same words. Runs for trying have one of their own, so that they are in nobody's way.
+    fn folder(&self) -> PathBuf {
+        let mut name = "reproduce".to_string();
+        for (what, n) in [("epochs", self.epochs), ("limit", self.limit)] {
+            name += &n.map(|n| format!("-{what}-{n}")).unwrap_or_default();
+        }
+        if self.seed != 0 {
+            name += &format!("-seed-{}", self.seed);
+        }
+        self.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name))
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides { epochs: self.epochs, seed: Some(self.seed), ..Overrides::default() }
+    }
+
+    /// Says what makes the figures not the table's.
+    fn reservation(&self) -> String {
+        let mut cut = Vec::new();
+        cut.extend(self.epochs.map(|n| output::counted(n, "epoch", "epochs")));
+        cut.extend(self.limit.map(|n| output::counted(n, "graph", "graphs") + " at most"));
+        match cut.is_empty() {
+            true => String::new(),
+            false => format!("For trying only ({}): not the table's protocol.\n", cut.join(", ")),
+        }
+    }
+}
+
+/// Runs `ppgn reproduce`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    match &args.table {
+        Table::Table1 { datasets, presets, common } => table1(datasets, presets, common),
+        Table::Table2 { targets, preset, data, common } => table2(targets, preset, data, common),
+    }
+}
+
+/// Runs that belong together, and their data.
+struct Part {
+    name: String,
+    dataset: Dataset,
+    jobs: Vec<Job>,
+}
+
+fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<ExitCode> {
+    let start = Instant::now();
+    let table = Table1::printed()?;
+    let mut columns = datasets.iter().map(|d| table.column(d)).collect::<Result<Vec<_>, _>>()?;
+    if columns.is_empty() {
+        columns = (0..table.datasets.len()).collect();
+    }
+    presets.iter().try_for_each(|preset| Preset::new(preset, "").map(|_| ()))?;
+    let (folder, overrides) = (common.folder(), common.overrides());
+    let (mut parts, mut cvs) = (Vec::new(), Vec::new());
+    for &column in &columns {
+        let (spec, whole) = load_all(&table.datasets[column], &common.input)?;
+        let dataset = limited(&whole, common.limit, common.seed)?;
+        for preset in presets {
+            let name = format!("{} {preset}", table.datasets[column]);
+            let template = Template {
+                data: &spec,
+                dataset: &dataset,
+                limit: common.limit,
+                preset,
+                overrides: &overrides,
+                targets: &[],
+            };
+            let place = folder.join("table1").join(preset).join(&table.datasets[column]);
+            let cv = Cv::new(&template, &[], place)?;
+            parts.push(Part { name, dataset: dataset.clone(), jobs: cv.jobs().to_vec() });
+            cvs.push((column, cv));
+        }
+    }
+    let workers = common.work.workers();
+    if let Some(code) = permission(&parts, workers, common)? {
+        return Ok(code);
+    }
+    let mut rows = Vec::new();
+    for ((column, cv), part) in cvs.iter().zip(&parts) {
+        let board = Board::new(&part.jobs, "folds", common.work.quiet)?;
+        let report = cv.run(&part.dataset, workers, &|job, notice| board.watch(job, notice));
+        board.end();
+        let Some(report) = report? else { return Ok(stopped(&folder)) };
+        rows.push(Row1::new(&table, *column, &report));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    if common.work.json {
+        output::json(&json!({
+            "table": "table1", "rows": rows, "epochs": common.epochs, "limit": common.limit, "seed": common.seed,
+            "seconds": seconds, "out": folder,
+        }))?;
+    } else {
+        output::print(&format!("{}{}", told1(&rows), common.reservation()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told1(rows: &[Row1]) -> String {
+    let head = ["dataset", "preset", "measured %", "rank", "epoch", "printed %", "of", "rank"];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    for row in rows {
+        lines.push(vec![
+            row.dataset.clone(),
+            row.preset.clone(),
+            percent(row.accuracy_mean, row.accuracy_std),
+            ranked(row.rank),
+            format!("{}/{}", row.epoch, row.epochs),
+            row.printed.map_or_else(String::new, |p| percent(p.mean, p.std)),
+            row.printed_preset.clone(),
+            row.printed_rank.map_or_else(String::new, ranked),
+        ]);
+    }
+    format!(
+        "Table 1: accuracy over ten folds; ranks among the table's other methods.\n{}",
+        output::table(&lines)
+    )
+}
+
+fn ranked(rank: Rank) -> String {
+    format!("{}/{}", rank.rank, rank.of)
+}
+
+fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Result<ExitCode> {
+    let start = Instant::now();
+    let table = Table2::printed()?;
+    let asked = Asked::of(&table, targets)?;
+    Preset::new(preset, "")?;
+    let (spec, whole) = load_all(data, &common.input)?;
+    let dataset = limited(&whole, common.limit, common.seed)?;
+    let (folder, overrides) = (common.folder(), common.overrides());
+    let template = Template {
+        data: &spec,
+        dataset: &dataset,
+        limit: common.limit,
+        preset,
+        overrides: &overrides,
+        targets: &[],
+    };
+    let place = folder.join("table2").join(preset);
+    let jobs = asked.iter().map(|a| a.job(&table, &template, &place)).collect::<Result<Vec<_>, _>>()?;
+    let workers = common.work.one_by_one();
+    let part = [Part { name: format!("QM9 {preset}"), dataset: dataset.clone(), jobs: jobs.clone() }];
+    if let Some(code) = permission(&part, workers, common)? {
+        return Ok(code);
+    }
+    let board = Board::new(&jobs, "networks", common.work.quiet)?;
+    let ended = run_jobs(&jobs, &dataset, workers, &|job, notice| board.watch(job, notice));
+    board.end();
+    let Some(ended) = ended? else { return Ok(stopped(&folder)) };
+    let mut rows = Vec::new();
+    for (asked, ended) in asked.iter().zip(ended) {
+        match ended {
+            Ended::Finished(finished) => rows.extend(Row2::of(&table, asked, &finished)?),
+            Ended::Diverged(error) => return Err(error.into()),
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    if common.work.json {
+        output::json(&json!({
+            "table": "table2", "rows": rows, "epochs": common.epochs, "limit": common.limit, "seed": common.seed,
+            "seconds": seconds, "out": folder,
+        }))?;
+    } else {
+        output::print(&format!("{}{}", told2(&rows), common.reservation()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told2(rows: &[Row2]) -> String {
+    let others: std::collections::BTreeSet<&String> = rows.iter().flat_map(|row| row.others.keys()).collect();
+    let mut head = ["target", "unit", "network", "measured", "rank", "epoch", "printed", "rank"]
+        .map(String::from)
+        .to_vec();
+    head.extend(others.iter().map(|name| name.to_string()));
+    let mut lines = vec![head];
+    for row in rows {
+        let mut line = vec![
+            row.target.clone(),
+            row.unit.clone(),
+            row.network.to_string(),
+            short(row.mae),
+            ranked(row.rank),
+            format!("{}/{}", row.best_epoch, row.epochs),
+            row.printed.map_or_else(String::new, short),
+            row.printed_rank.map_or_else(String::new, ranked),
+        ];
+        line.extend(
+            others.iter().map(|name| row.others.get(*name).map_or_else(|| "-".to_string(), |e| short(*e))),
+        );
+        lines.push(line);
+    }
+    format!(
+        "Table 2: mean absolute test error on QM9 at the best validation epoch; ranks among the table's other methods.\n{}",
+        output::table(&lines)
+    )
+}
+
+/// Says how long everything will take, from one measured epoch of each part. Something to end with where that is more
+/// than an hour and nobody said `--yes`, or where Ctrl-C came first.
+fn permission(parts: &[Part], workers: Workers, common: &Common) -> Result<Option<ExitCode>> {
+    // Whatever is there with other settings is told before an epoch is measured.
+    for job in parts.iter().flat_map(|part| &part.jobs) {
+        job.standing()?;
+    }
+    let interrupt = on_ctrl_c();
+    let stop = || interrupt.check().is_err();
+    let mut total = 0.0;
+    for part in parts {
+        let Some(told) = estimate(&part.jobs, &part.dataset, workers, &stop)? else {
+            return Ok(Some(stopped(&common.folder())));
+        };
+        total += told.seconds;
+        if !common.work.quiet && told.seconds > 0.0 {
+            let (epoch, left) = (short(told.epoch), duration(told.seconds));
+            eprintln!("{}: an epoch takes {epoch} s, what is left about {left}", part.name);
+        }
+    }
+    if !common.work.quiet && total > 0.0 {
+        eprintln!(
+            "in all about {}, with {} at a time",
+            duration(total),
+            output::counted(workers.jobs, "run", "runs")
+        );
+    }
+    match total > AN_HOUR && !common.yes {
+        false => Ok(None),
+        true => Err(Error::call(format!(
+            "this takes about {}: `--yes` starts it, --dataset or --target choose less, and --epochs and --limit try a \
+             smaller run",
+            duration(total)
+        ))
+        .into()),
+    }
+}

@@ -1,0 +1,126 @@
+//! `ppgn search`: the paper's grid, or another, on one fixed split.
+
+use super::board::Board;
+use super::{WorkArgs, duration, folder, stopped};
+use crate::cli::data::DATA_HELP;
+use crate::cli::input::InputArgs;
+use crate::cli::output::{self, short};
+use crate::cli::train::settings::{Chosen, SettingsArgs};
+use anyhow::Result;
+use ppgn::graph::Error;
+use ppgn::train::{Grid, Search, SearchReport, Template, Trial};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const HELP: &str = "\
+A grid is a TOML file with a list of values for any of the settings but the seed:
+  rate = [1e-3, 3e-4]
+  blocks = [[32, 32, 32], [64, 64, 64]]
+  norm = [\"none\", \"rms\"]
+Every combination is a run. Graphs with classes: a tenth, drawn by the seed, is held out; graphs with numbers: 80/10/10,
+and the validation part counts.";
+
+/// `ppgn search`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{HELP}\n\n{DATA_HELP}"))]
+pub(crate) struct Args {
+    /// The dataset
+    data: String,
+    /// The values to try [default: the paper's rates 5e-5 1e-4 5e-4 1e-3 and decays 0.5 0.75 1]
+    #[arg(long, value_name = "FILE.toml")]
+    grid: Option<PathBuf>,
+    /// The folder of the trials' runs; what is finished there is not run again [default:
+    /// runs/search-DATASET-PRESET-SEED]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Runs `ppgn search`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let start = Instant::now();
+    let chosen = args.settings.chosen()?;
+    if chosen.division.is_some() {
+        return Err(Error::call(
+            "search has a split of its own: leave fold, holdout and split out of the file",
+        )
+        .into());
+    }
+    let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
+    let data = chosen.load(&args.data, &args.input)?;
+    let Chosen { preset, overrides, targets, limit, .. } = &chosen;
+    let template =
+        Template { data: &data.spec, dataset: &data.dataset, limit: *limit, preset, overrides, targets };
+    let seed = chosen.seed(data.dataset.name())?.to_string();
+    let out = args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), preset, &seed]));
+    let search = Search::new(&template, &grid, &out)?;
+    let board = Board::new(search.jobs(), "trials", args.work.quiet)?;
+    let report = search.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
+    board.end();
+    let Some(report) = report? else { return Ok(stopped(&out)) };
+    let seconds = start.elapsed().as_secs_f64();
+    if args.work.json {
+        let mut object = serde_json::to_value(&report)?;
+        object["seconds"] = seconds.into();
+        object["out"] = Value::String(out.display().to_string());
+        output::json(&object)?;
+    } else {
+        output::print(&told(&report, &grid, seconds, &out)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read_grid(path: &Path) -> Result<Grid, Error> {
+    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::call(format!("{}: there is no such file", path.display())),
+        _ => Error::io(path, e),
+    })?;
+    Grid::from_toml(&text, &path.display().to_string())
+}
+
+fn told(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<String> {
+    let names: Vec<&str> = grid.names().collect();
+    let figure = if report.targets.is_empty() { "accuracy %" } else { "error" };
+    let mut head = vec!["rank".to_string()];
+    head.extend(names.iter().map(|name| name.to_string()));
+    head.extend([figure, "loss", "epoch"].map(String::from));
+    let mut rows = vec![head];
+    for trial in &report.trials {
+        let mut row = vec![trial.rank.to_string()];
+        row.extend(
+            names.iter().map(|name| trial.settings.get(*name).map_or_else(String::new, ToString::to_string)),
+        );
+        row.extend(figures(trial));
+        rows.push(row);
+    }
+    let best = match &report.best {
+        Some(best) => format!("The best settings, as a file for --config:\n\n{}", toml::to_string(best)?),
+        None => "No trial stayed finite: smaller rates may.\n".to_string(),
+    };
+    let held_out = if report.targets.is_empty() { "a tenth held out" } else { "the validation part" };
+    Ok(format!(
+        "{} by {held_out}, seed {}\n{}{best}\n{}; the runs and search.json are in {}\n",
+        report.dataset,
+        report.seed,
+        output::table(&rows),
+        duration(seconds),
+        out.display()
+    ))
+}
+
+fn figures(trial: &Trial) -> [String; 3] {
+    let Some(part) = &trial.held_out else { return ["not finite", "", ""].map(String::from) };
+    let figure = match (part.accuracy, part.mae.as_slice()) {
+        (Some(accuracy), _) => format!("{:.2}", accuracy * 100.0),
+        (None, [mae]) => short(*mae),
+        (None, maes) => format!("{} targets", maes.len()),
+    };
+    [figure, short(part.loss), trial.best_epoch.map_or_else(String::new, |e| e.to_string())]
+}

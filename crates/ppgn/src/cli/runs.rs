@@ -1,0 +1,175 @@
+//! `ppgn runs`: the runs in a folder, what they are, where they stand, what they gave.
+
+use super::output;
+use super::train::ending::by_target;
+use anyhow::Result;
+use ppgn::graph::Error;
+use ppgn::train::{Division, Goal, Overview, Status};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// `ppgn runs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder; runs are found in it and in its folders
+    #[arg(default_value = "runs")]
+    dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How deep runs are looked for.
+const DEPTH: usize = 5;
+
+/// Runs `ppgn runs`.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if !args.dir.is_dir() {
+        let dir = args.dir.display();
+        return Err(Error::call(format!("{dir} is no folder; `ppgn train` makes runs in `runs`")).into());
+    }
+    let mut paths = Vec::new();
+    find(&args.dir, DEPTH, &mut paths)?;
+    let runs: Vec<(PathBuf, Result<Overview, Error>)> =
+        paths.into_iter().map(|path| (path.clone(), Overview::of(path))).collect();
+    match args.json {
+        true => {
+            let runs: Vec<Value> = runs.iter().map(|(path, run)| to_json(path, run)).collect();
+            output::json(&json!({ "dir": args.dir, "runs": runs }))?;
+        }
+        false if runs.is_empty() => output::print(&format!("no runs in {}\n", args.dir.display()))?,
+        false => output::print(&to_text(&runs))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The run folders at or below a folder, by name. What is in a run is none.
+fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
+    if dir.join("config.toml").exists() {
+        runs.push(dir.to_path_buf());
+        return Ok(());
+    }
+    if depth == 0 {
+        return Ok(());
+    }
+    let mut inner = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
+        let entry = entry.map_err(|e| Error::io(dir, e))?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.file_type().is_ok_and(|t| t.is_dir()) {
+            inner.push(entry.path());
+        }
+    }
+    inner.sort();
+    // A folder inside that cannot be read hides its own runs only.
+    inner.iter().for_each(|dir| find(dir, depth - 1, runs).unwrap_or_default());
+    Ok(())
+}
+
+fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return json!({ "run": path, "state": "damaged", "error": error.to_string() }),
+    };
+    let s = &run.settings;
+    let mut object = json!({
+        "run": path,
+        "state": run.status.name(),
+        "dataset": s.dataset,
+        "preset": s.preset,
+        "division": division(s.division),
+        "limit": s.limit,
+        "seed": s.training.seed,
+        "epochs": s.training.epochs,
+        "epochs_done": run.epochs,
+        "batch": s.training.batch,
+        "rate": s.training.rate,
+        "decay": s.training.decay,
+        "precision": s.training.precision.name(),
+        "encoding": s.encoding.kind.name(),
+        "blocks": s.network.blocks.iter().map(|b| b.width).collect::<Vec<_>>(),
+        "depth": s.network.depth,
+        "seconds": run.seconds,
+    });
+    if let Some(best) = &run.best {
+        let (part, figures) = best.reported();
+        object["best_epoch"] = best.epoch.into();
+        object["part"] = part.into();
+        object["loss"] = figures.loss.into();
+        match (&s.goal, figures.accuracy) {
+            (Goal::Targets(targets), _) => {
+                let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
+                object["mae"] = by_target(&names, &figures.mae);
+            }
+            (Goal::Classes(_), accuracy) => object["accuracy"] = accuracy.into(),
+        }
+    }
+    object
+}
+
+fn division(division: Division) -> String {
+    match division {
+        Division::Fold(number) => format!("fold {number}"),
+        Division::Dealt { fold, of } => format!("fold {fold} of {of}"),
+        Division::Holdout(share) => format!("holdout {share}"),
+        Division::Shares(shares) => {
+            let percent = |x: f64| ((x * 1e6).round() / 1e4).to_string();
+            shares.map(percent).join("/")
+        }
+    }
+}
+
+fn to_text(runs: &[(PathBuf, Result<Overview, Error>)]) -> String {
+    let head =
+        ["run", "dataset", "preset", "seed", "blocks", "division", "epochs", "state", "best", "figure"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    let mut damaged = String::new();
+    for (path, run) in runs {
+        let path = path.display().to_string();
+        match run {
+            Ok(run) => rows.push(row(path, run)),
+            Err(error) => damaged += &format!("  damaged: {error}\n"),
+        }
+    }
+    match rows.len() {
+        1 => damaged,
+        _ => output::table(&rows) + &damaged,
+    }
+}
+
+fn row(path: String, run: &Overview) -> Vec<String> {
+    let s = &run.settings;
+    let blocks: Vec<String> = s.network.blocks.iter().map(|b| b.width.to_string()).collect();
+    let state = match run.status {
+        Status::Stopped => format!("stopped at {}", run.epochs),
+        Status::Running => format!("running, {} done", run.epochs),
+        status => status.name().to_string(),
+    };
+    let (best, figure) = match &run.best {
+        None => ("-".into(), "-".into()),
+        Some(best) => {
+            let (part, figures) = best.reported();
+            let figure = match (figures.accuracy, figures.mae.as_slice()) {
+                (Some(accuracy), _) => format!("{part} {:.1} %", accuracy * 100.0),
+                (None, [mae]) => format!("{part} error {}", output::short(*mae)),
+                (None, _) => format!("{part} loss {}", output::short(figures.loss)),
+            };
+            (best.epoch.to_string(), figure)
+        }
+    };
+    let imported = run.status == Status::Imported;
+    let known = |text: String| if imported { "-".to_string() } else { text };
+    vec![
+        path,
+        s.dataset.clone(),
+        s.preset.clone(),
+        known(s.training.seed.to_string()),
+        blocks.join(","),
+        known(division(s.division)),
+        known(s.training.epochs.to_string()),
+        state,
+        best,
+        figure,
+    ]
+}

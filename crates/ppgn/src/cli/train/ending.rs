@@ -1,0 +1,100 @@
+//! What a finished run gave, for people and for scripts.
+
+use crate::cli::output::{self, counted, short};
+use anyhow::Result;
+use ppgn::train::{Division, Goal, Overview, Run, Summary};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+pub(super) fn finished(run: &Run, summary: &Summary, as_json: bool) -> Result<ExitCode> {
+    let seconds = Overview::of(run.path())?.seconds;
+    match as_json {
+        true => output::json(&to_json(run, summary, seconds))?,
+        false => output::print(&to_text(run, summary, seconds))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
+    let (part, best) = summary.best.reported();
+    let mut object = json!({
+        "dataset": summary.dataset,
+        "preset": summary.preset,
+        "epochs": summary.epochs,
+        "seed": summary.seed,
+        "train_loss": summary.train_loss,
+        "best_epoch": summary.best_epoch,
+        "part": part,
+        "loss": best.loss,
+        "finished": true,
+        "seconds": seconds,
+        "run": run.path(),
+    });
+    if let Some(accuracy) = best.accuracy {
+        object["accuracy"] = accuracy.into();
+    }
+    if !summary.targets.is_empty() {
+        object["mae"] = by_target(&summary.targets, &best.mae);
+        object["mae_of_mean"] = by_target(&summary.targets, &summary.mae_of_mean);
+    }
+    object
+}
+
+/// Figures by the names of the targets.
+pub(in crate::cli) fn by_target(targets: &[String], figures: &[f64]) -> Value {
+    let pairs = targets.iter().zip(figures).map(|(name, x)| (name.clone(), (*x).into()));
+    Value::Object(pairs.collect::<Map<_, _>>())
+}
+
+fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
+    let settings = run.settings();
+    let (part, best) = summary.best.reported();
+    let mut text = String::new();
+    let chosen = match settings.division {
+        Division::Shares([_, validation, _]) if validation > 0.0 => "",
+        _ => ", chosen by that very part",
+    };
+    let when = format!("at epoch {} of {}{chosen}; {seconds:.1} s", summary.best_epoch, summary.epochs);
+    match (&settings.goal, best.accuracy) {
+        (Goal::Classes(classes), accuracy) => {
+            let accuracy = accuracy.unwrap_or(0.0);
+            let _ = writeln!(text, "{}: {part} accuracy {:.1} % {when}", summary.dataset, accuracy * 100.0);
+            if settings.data == "csl" {
+                text += &lesson(classes.len(), accuracy);
+            }
+        }
+        (Goal::Targets(targets), _) => {
+            let _ = writeln!(
+                text,
+                "{}: {part} error of {} {when}",
+                summary.dataset,
+                counted(targets.len(), "target", "targets")
+            );
+            let mut rows =
+                vec![["target", "error", "of always saying the mean", "unit"].map(String::from).to_vec()];
+            for ((target, mae), mean) in targets.iter().zip(&best.mae).zip(&summary.mae_of_mean) {
+                rows.push(vec![target.name.clone(), short(*mae), short(*mean), target.unit.clone()]);
+            }
+            text += &output::table(&rows);
+        }
+    }
+    let path = run.path().display();
+    let _ = writeln!(
+        text,
+        "The run is in {path}: report.html has its curves, `ppgn predict {path} DATA` uses it."
+    );
+    text
+}
+
+/// What the built-in dataset shows.
+fn lesson(classes: usize, accuracy: f64) -> String {
+    let chance = 100.0 / classes as f64;
+    let mut text = format!(
+        "The {classes} classes are graphs that no message-passing network can tell apart: for one, {chance:.0} % is chance.\n"
+    );
+    if accuracy == 1.0 {
+        text += "This network told all of them apart.\n";
+    }
+    text
+}

@@ -1,0 +1,238 @@
+//! `ppgn cv`, `ppgn search`, `ppgn reproduce`.
+
+use crate::run::{command, have, line, ppgn};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A network that is trained in no time.
+const TINY: &str = "--blocks 4 --batch 8 --quiet";
+
+fn cv(out: &Path, more: &str) -> Vec<String> {
+    words(&format!("cv csl:n=13,skips=2+3+5,copies=8 {TINY} --out {} {more}", out.display()))
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(String::from).collect()
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    (folder, path)
+}
+
+/// Starts ppgn and waits until a file is there with so many lines.
+fn started(args: &[String], file: &Path, lines: usize) -> Child {
+    let mut child = command().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while std::fs::read_to_string(file).unwrap_or_default().lines().count() < lines {
+        assert!(start.elapsed() < Duration::from_secs(60), "{} does not grow", file.display());
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it could be stopped");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+fn files_of_fold(out: &Path, fold: usize) -> Vec<Vec<u8>> {
+    let files = ["metrics.jsonl", "summary.json", "checkpoint/model.safetensors", "best/model.safetensors"];
+    let read = |name: &&str| std::fs::read(out.join(format!("fold-{fold}")).join(name)).unwrap();
+    files.iter().map(read).collect()
+}
+
+#[test]
+fn a_killed_cross_validation_ends_as_if_nothing_had_been() {
+    let (_kept, whole) = folder();
+    let mut expected = ppgn(cv(&whole, "--epochs 12 --folds 1-4 --jobs 1 --json")).ok().json();
+    assert_eq!((&expected["dataset"], &expected["preset"]), (&"csl".into(), &"small".into()), "{expected}");
+    assert_eq!(expected["folds"], serde_json::json!([1, 2, 3, 4]));
+    let curves = expected["curves"].as_array().unwrap();
+    assert!(curves.len() == 4 && curves.iter().all(|c| c.as_array().unwrap().len() == 12));
+    // The figure is the mean at the first best epoch of the mean curve.
+    let at = |c: &serde_json::Value, e: usize| c[e].as_f64().unwrap();
+    let means: Vec<f64> = (0..12).map(|e| curves.iter().map(|c| at(c, e)).sum::<f64>() / 4.0).collect();
+    let best = means.iter().copied().fold(0.0, f64::max);
+    let epoch = means.iter().position(|m| *m > best - 1e-12).unwrap();
+    assert_eq!(expected["epoch"], epoch + 1);
+    let squares: f64 = curves.iter().map(|c| (at(c, epoch) - best).powi(2)).sum();
+    assert!((expected["accuracy_mean"].as_f64().unwrap() - best).abs() < 1e-12);
+    assert!((expected["accuracy_std"].as_f64().unwrap() - (squares / 3.0).sqrt()).abs() < 1e-12);
+    assert!(expected["seconds"].as_f64().unwrap() > 0.0);
+
+    let (_kept, parts) = folder();
+    let again = cv(&parts, "--epochs 12 --folds 1-4 --jobs 2 --json");
+    for (fold, lines) in [(1, 3), (2, 11), (4, 1)] {
+        let mut child = started(&again, &parts.join(format!("fold-{fold}/metrics.jsonl")), lines);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let mut resumed = ppgn(&again).ok().json();
+    for report in [&mut expected, &mut resumed] {
+        ["seconds", "seconds_training", "out"]
+            .map(|key| report.as_object_mut().unwrap().remove(key).unwrap());
+    }
+    assert_eq!(expected, resumed);
+    for fold in 1..=4 {
+        assert!(files_of_fold(&whole, fold) == files_of_fold(&parts, fold), "fold {fold}");
+    }
+    // Finished folds are read: nothing is written any more, and the figures stay.
+    let text = ppgn(cv(&parts, "--epochs 12 --folds 1,3")).ok().out;
+    assert!(text.contains("over 2 dealt folds"), "{text}");
+    ppgn(cv(&parts, "--epochs 13 --folds 2")).fails(2, "training.epochs is 12 there and 13 here");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_says_how_to_go_on() {
+    let (_kept, out) = folder();
+    let args = cv(&out, "--epochs 4000 --jobs 2");
+    let child = started(&args, &out.join("fold-2/metrics.jsonl"), 2);
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("The same command") && text.contains(out.to_str().unwrap()), "{text}");
+}
+
+#[test]
+fn given_folds_are_those_of_the_data() {
+    if !have("tu/MUTAG.zip") {
+        return;
+    }
+    let (_kept, out) = folder();
+    let args = format!("cv MUTAG {TINY} --epochs 1 --folds 3 --json --out {}", out.display());
+    let report = ppgn(words(&args)).ok().json();
+    assert_eq!((&report["folds_are"], &report["accuracy_std"]), (&"given".into(), &serde_json::Value::Null));
+    assert!(std::fs::read_to_string(out.join("fold-3/config.toml")).unwrap().contains("fold = 3"));
+    ppgn(words(&format!("cv MUTAG {TINY} --folds 11 --out {}", out.display())))
+        .fails(2, "its folds are 1 to 10");
+}
+
+#[test]
+fn wrong_cross_validations() {
+    line("cv csl --folds 0").fails(2, "not a list of folds");
+    line("cv csl --folds 1-11 --out nowhere").fails(2, "csl has no fold 11: its folds are 1 to 10");
+    line("cv csl --folds 5-1").fails(2, "not a list of folds");
+    line("cv csl --preset huge").fails(2, "`huge` is not a preset");
+    line("cv csl --jobs 0").fails(2, "jobs");
+    line("cv csl --limit 5 --out nowhere").fails(2, "cannot be divided into 10 folds");
+    line("cv no-such-data").fails(2, "no-such-data");
+    assert!(!Path::new("nowhere").exists());
+}
+
+#[test]
+fn a_search_ranks_and_resumes() {
+    let (kept, out) = folder();
+    let grid = kept.path().join("grid.toml");
+    std::fs::write(&grid, "rate = [1e-5, 1e-2]\nblocks = [[4], [4, 4]]\n").unwrap();
+    let args = format!(
+        "search csl:n=13,skips=2+3,copies=10 --epochs 6 --batch 8 --quiet --grid {} --out {}",
+        grid.display(),
+        out.display()
+    );
+    let report = ppgn(words(&format!("{args} --json"))).ok().json();
+    let trials = report["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 4, "{report}");
+    let accuracies: Vec<f64> = trials.iter().map(|t| t["held_out"]["accuracy"].as_f64().unwrap()).collect();
+    assert!(accuracies.is_sorted_by(|a, b| a >= b), "{accuracies:?}");
+    assert_eq!(report["best"], trials[0]["settings"]);
+    assert!(out.join("search.json").exists() && out.join("blocks=_4_,rate=0.01/summary.json").exists());
+    // A larger grid reuses what is there.
+    std::fs::write(&grid, "rate = [1e-5, 1e-2, 1e-3]\nblocks = [[4], [4, 4]]\n").unwrap();
+    let before =
+        std::fs::metadata(out.join("blocks=_4_,rate=0.01/summary.json")).unwrap().modified().unwrap();
+    let text = ppgn(words(&args)).ok().out;
+    assert!(text.contains("as a file for --config") && text.contains("rate"), "{text}");
+    let after = std::fs::metadata(out.join("blocks=_4_,rate=0.01/summary.json")).unwrap().modified().unwrap();
+    assert_eq!(before, after);
+    assert_eq!(std::fs::read_dir(&out).unwrap().filter(|e| e.as_ref().unwrap().path().is_dir()).count(), 6);
+}
+
+#[test]
+fn wrong_searches() {
+    let (kept, _) = folder();
+    let grid = kept.path().join("grid.toml");
+    let search = |text: &str| {
+        std::fs::write(&grid, text).unwrap();
+        ppgn(words(&format!("search csl --grid {}", grid.display())))
+    };
+    search("learning_rate = [1e-3]").fails(2, "unknown field `learning_rate`");
+    search("rate = 1e-3").fails(2, "not a list of values");
+    search("rate = [").fails(2, "grid.toml");
+    line("search csl --grid no-such-grid.toml").fails(2, "there is no such file");
+    line("search csl --rate 0.1").fails(2, "`rate` is what the grid varies");
+    line("search csl --preset huge").fails(2, "`huge` is not a preset");
+}
+
+#[test]
+fn table1_measured_beside_printed() {
+    if !have("tu/MUTAG.zip") {
+        return;
+    }
+    let (_kept, out) = folder();
+    let args = format!(
+        "reproduce table1 --dataset mutag --preset small --epochs 2 --limit 30 --quiet --out {}",
+        out.display()
+    );
+    let report = ppgn(words(&format!("{args} --json"))).ok().json();
+    let row = &report["rows"][0];
+    assert_eq!(
+        (&row["dataset"], &row["folds"], &row["rank"]["of"]),
+        (&"MUTAG".into(), &10.into(), &15.into())
+    );
+    assert_eq!((&row["printed"]["mean"], &row["printed_preset"]), (&90.55.into(), &"paper-1".into()));
+    assert_eq!(row["printed_rank"]["rank"], 3);
+    let text = ppgn(words(&args)).ok().out;
+    assert!(text.contains("90.55 ± 8.70") && text.contains("not the table's protocol"), "{text}");
+    assert!(out.join("table1/small/MUTAG/fold-10/summary.json").exists());
+}
+
+#[test]
+fn more_than_an_hour_wants_a_yes() {
+    if !have("tu/MUTAG.zip") {
+        return;
+    }
+    let (_kept, out) = folder();
+    // A million epochs take more than an hour on any machine, and the estimate comes after the first.
+    let args = format!(
+        "reproduce table1 --dataset MUTAG --preset small --epochs 1000000 --limit 20 --out {}",
+        out.display()
+    );
+    let ran = ppgn(words(&args)).fails(2, "`--yes` starts it");
+    assert!(ran.err.contains("an epoch takes"), "{}", ran.err);
+    // The measured epoch is the first of the run, not a lost one.
+    let metrics = std::fs::read_to_string(out.join("table1/small/MUTAG/fold-1/metrics.jsonl")).unwrap();
+    assert_eq!(metrics.lines().count(), 1);
+}
+
+#[test]
+fn table2_measured_beside_printed() {
+    if !have("qm9/sdf/gdb9.sdf") {
+        return;
+    }
+    let (_kept, out) = folder();
+    let sdf = crate::run::data_folder().join("qm9/sdf/gdb9.sdf");
+    let args = format!(
+        "reproduce table2 --data {} --preset small --target all,mu --epochs 1 --limit 60 --quiet --json --out {}",
+        sdf.display(),
+        out.display()
+    );
+    let report = ppgn(words(&args)).ok().json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 13);
+    assert_eq!((&rows[0]["target"], &rows[0]["printed"]), (&"mu".into(), &0.231.into()));
+    assert_eq!((&rows[12]["network"], &rows[12]["printed"]), (&"alone".into(), &0.0934.into()));
+    assert_eq!((&rows[7]["unit"], &rows[7]["rank"]["of"]), (&"Ha".into(), &2.into()));
+    assert!(rows.iter().all(|row| row["mae"].as_f64().unwrap() > 0.0));
+}
+
+#[test]
+fn wrong_reproductions() {
+    line("reproduce table3").fails(2, "table3");
+    line("reproduce table1 --dataset ENZYMES")
+        .fails(2, "`ENZYMES` is not in Table 1; its datasets are MUTAG, PTC");
+    line("reproduce table1 --dataset MUTAG --preset huge").fails(2, "`huge` is not a preset");
+    line("reproduce table2 --target spin").fails(2, "`spin` is not in Table 2; its targets are mu, alpha");
+    line("reproduce table2 --target mu --data csl").fails(2, "has no target `mu`");
+}
