@@ -226,6 +226,43 @@ fn wrong_resumes() {
 }
 
 #[test]
+fn a_loss_that_is_no_number_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    tiny(&run, "--rate 1e35").fails(1, "no finite number in epoch 1, batch 2: graphs [");
+    // With one batch an epoch, it shows where the validation part is measured.
+    let run = folder.path().join("measured");
+    let line = format!("train {} --batch 16 --rate 1e35 --epochs 3 --quiet", TINY.replace("--batch 4", ""));
+    let ran: Ran = command().args(line.split_whitespace()).arg("--out").arg(&run).output().unwrap().into();
+    ran.fails(1, "validation or test part is no finite number after epoch 1");
+    assert!(!run.join("metrics.jsonl").exists() && !run.join("summary.json").exists());
+}
+
+#[test]
+fn a_run_finds_its_data_from_any_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |words: &str| -> Ran {
+        let mut command = command();
+        command.current_dir(folder.path()).args(words.split_whitespace()).output().unwrap().into()
+    };
+    inside("data convert csl:n=11,skips=2+3,copies=8 ./d.jsonl").ok();
+    inside("train ./d.jsonl --limit 12 --blocks 4 --epochs 2 --quiet --out run").ok();
+    let run = folder.path().join("run");
+    let before = exact(&run);
+    // As if it had been killed before its first checkpoint: all is done again, on the same twelve graphs.
+    for name in ["summary.json", "metrics.jsonl", "checkpoint/model.safetensors"] {
+        std::fs::remove_file(run.join(name)).unwrap();
+    }
+    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).ok();
+    assert_eq!(before, exact(&run));
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+    std::fs::rename(folder.path().join("d.jsonl"), folder.path().join("moved.jsonl")).unwrap();
+    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).fails(2, "says where it is now");
+    inside("train moved.jsonl --quiet --resume run").ok();
+    assert_eq!(before, exact(&run));
+}
+
+#[test]
 fn regression_by_name_and_in_its_own_units() {
     if !have("qm9/sdf/gdb9.sdf") {
         return;
@@ -252,6 +289,20 @@ fn regression_by_name_and_in_its_own_units() {
     let first = std::fs::read_to_string(&out).unwrap().lines().next().map(str::to_string).unwrap();
     let first: Value = serde_json::from_str(&first).unwrap();
     assert_eq!((first["index"].as_u64(), first["values"].as_array().unwrap().len()), (Some(0), 2));
+    // Values are scores in the targets' units: times the deviation, plus the mean, as the configuration has them.
+    let scores =
+        crate::run::line(&format!("predict {} {}:0 --scores", run.display(), sdf.display())).ok().out;
+    let scores: Vec<f64> = scores.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+    let config: toml::Table = read(&run, "config.toml").parse().unwrap();
+    for (t, value) in first["values"].as_array().unwrap().iter().enumerate() {
+        let [mean, deviation] =
+            ["mean", "deviation"].map(|key| config["scaling"][t][key].as_float().unwrap());
+        let expected = scores[t + 1] * deviation + mean;
+        assert!(
+            (value.as_f64().unwrap() - expected).abs() < 1e-4 * (1.0 + expected.abs()),
+            "{first} {scores:?}"
+        );
+    }
     let (_, ran) = train("all", "--target all --preset qm9");
     assert!(ran.out.contains("12 targets") && ran.out.contains("zpve"), "{}", ran.out);
 }

@@ -107,6 +107,11 @@ fn start(args: &Args) -> Result<ExitCode> {
     let Chosen { preset, overrides, targets, limit, .. } = &chosen;
     let settings =
         Settings::resolve(&data.spec, &data.dataset, *limit, preset, overrides, division, targets)?;
+    let encoder = settings.encoding.encoder(&settings.schema)?;
+    if !args.quiet && !encoder.ignored().is_empty() {
+        let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
+        eprintln!("note: the encoding `{name}` leaves out {left} of the data");
+    }
     let out = args.out.clone().unwrap_or_else(|| default_folder(&settings));
     let run = Run::create(out, settings)?;
     work(args, &run, &data.dataset)

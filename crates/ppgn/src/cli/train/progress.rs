@@ -1,8 +1,9 @@
 //! How training goes, on standard error: a bar where there is a terminal, a line an epoch where there is none.
 
 use crate::cli::output::short;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use ppgn::train::{Epoch, Event, Run};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -25,17 +26,11 @@ impl Progress {
             (false, false) => Shown::Lines { start: Instant::now(), first: None, graphs: 0 },
             (false, true) => {
                 let bar = ProgressBar::no_length();
-                let style = "{bar:30} {prefix}{msg}  {per_sec}, {eta} left";
-                let bar = ProgressStyle::with_template(style)
-                    .map(|s| {
-                        bar.clone().with_style(s.with_key(
-                            "per_sec",
-                            |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
-                                let _ = write!(w, "{:.0} graphs/s", state.per_sec());
-                            },
-                        ))
-                    })
-                    .unwrap_or(bar);
+                let style = "{wide_bar} {prefix}{msg}  {speed}, {eta} left";
+                let bar = match ProgressStyle::with_template(style) {
+                    Ok(style) => bar.with_style(style.with_key("speed", speed)),
+                    Err(_) => bar,
+                };
                 Shown::Bar { bar, begun: false }
             }
         };
@@ -94,6 +89,10 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+fn speed(state: &ProgressState, text: &mut dyn Write) {
+    let _ = write!(text, "{:.0} graphs/s", state.per_sec());
 }
 
 /// An epoch's loss and how well it does, in few words.
