@@ -58,6 +58,7 @@ pub use burn::tensor::{Device, Tensor};
 pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use layout::{Array, Layout, Part};
 pub use network::{Engine, Ppgn, Step};
+pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
-pub use quotient::{Colours, Quotient};
+pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};
 pub use space::{Dense, Space};

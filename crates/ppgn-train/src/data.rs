@@ -5,7 +5,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Error, Graph, Result, Target};
-use ppgn_nn::{Batch, Device, Precision, Tensor, loss};
+use ppgn_nn::{Batch, Chosen, Device, Precision, Tensor, loss};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -129,6 +129,8 @@ pub struct Prepared {
     /// For regression, the standardised targets, graph after graph.
     targets: Vec<f64>,
     precision: Precision,
+    /// What the rows of a batch are, and why.
+    pub(crate) space: Chosen,
 }
 
 impl Prepared {
@@ -152,9 +154,11 @@ impl Prepared {
             )));
         }
         let split = settings.division.of(dataset, settings.training.seed)?;
+        let encoder = settings.encoding.encoder(&settings.schema)?;
         let mut prepared = Prepared {
             dataset: dataset.clone(),
-            encoder: settings.encoding.encoder(&settings.schema)?,
+            space: crate::space::choose(settings, &encoder, dataset)?,
+            encoder,
             split,
             goal: settings.goal.clone(),
             scaling: Vec::new(),
@@ -190,6 +194,10 @@ impl Prepared {
 
     /// These graphs as a batch.
     pub(crate) fn batch(&self, graphs: &[u32], device: &Device) -> Result<Batch> {
+        if let Some(colours) = &self.space.colours {
+            let graphs: Vec<usize> = graphs.iter().map(|&g| g as usize).collect();
+            return Batch::quotient(colours, &graphs, device);
+        }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
         Batch::encode(&self.encoder, &graphs, self.precision, device)
     }

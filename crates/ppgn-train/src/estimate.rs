@@ -54,7 +54,7 @@ pub struct Estimate {
 /// Trains the first epoch of a job, or a minute of it.
 fn measure(job: &Job, dataset: &Dataset, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<f64>> {
     let run = job.open()?;
-    let start = Instant::now();
+    let mut start = Instant::now();
     let mut seconds = None;
     let mut watch = |event: Event<'_>| {
         match event {
@@ -63,6 +63,8 @@ fn measure(job: &Job, dataset: &Dataset, stop: &(dyn Fn() -> bool + Sync)) -> Re
                 seconds = Some(start.elapsed().as_secs_f64() * of as f64 / graphs as f64);
             }
             Event::Step { .. } => {}
+            // Colours are found once for all jobs.
+            Event::Ready { .. } => start = Instant::now(),
         }
         seconds.is_none() && !stop()
     };

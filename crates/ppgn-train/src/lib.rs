@@ -22,6 +22,7 @@ mod reproduce;
 mod run;
 mod search;
 mod settings;
+mod space;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -40,4 +41,5 @@ pub use reproduce::{Asked, Row1, Row2};
 pub use run::{Run, State, Summary};
 pub use search::{Grid, Search, SearchReport, Trial};
 pub use settings::{Division, Overrides, Settings, Training};
+pub use space::keep_colours_in;
 pub use trainer::{Event, Outcome, Watcher, train};

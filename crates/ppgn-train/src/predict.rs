@@ -6,7 +6,7 @@ use crate::run::{Run, read_settings};
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Error, Graph, Result};
-use ppgn_nn::{Batch, Device, Ppgn, Values};
+use ppgn_nn::{Batch, Colours, Device, Ppgn, SpaceChoice, Values};
 use std::path::Path;
 
 /// What a run says of a graph.
@@ -95,18 +95,26 @@ impl Predictor {
                     )));
                 }
             }
-            let graphs: Vec<&Graph> = graphs.iter().collect();
-            let batch = Batch::encode(
-                &self.encoder,
-                &graphs,
-                self.settings.training.precision,
-                self.network.device(),
-            )?;
-            let output = compute(&batch)?;
+            let output = compute(&self.batch(graphs)?)?;
             let width = output.dims()[1];
             rows.extend(Values::of(output)?.to_f64().chunks(width).map(<[f64]>::to_vec));
         }
         Ok(rows)
+    }
+
+    /// These graphs as a batch. They are seen once here: colouring them is done only where it was asked for by name.
+    fn batch(&self, graphs: &[Graph]) -> Result<Batch> {
+        let (precision, device) = (self.settings.training.precision, self.network.device());
+        match self.settings.training.space {
+            SpaceChoice::Quotient => {
+                let depth = self.settings.network.blocks.len();
+                let colours = Colours::encode(&self.encoder, graphs, precision, depth, &Default::default())?;
+                Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>(), device)
+            }
+            SpaceChoice::Auto | SpaceChoice::Dense => {
+                Batch::encode(&self.encoder, &graphs.iter().collect::<Vec<_>>(), precision, device)
+            }
+        }
     }
 
     fn interpret(&self, scores: &[f64]) -> Prediction {

@@ -9,7 +9,7 @@ use ppgn_graph::encode::Encoding;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::{self, Split};
 use ppgn_graph::{Dataset, Error, Result, Schema};
-use ppgn_nn::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Precision, Scale, SuffixKind};
+use ppgn_nn::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Precision, Scale, SpaceChoice, SuffixKind};
 use serde::{Deserialize, Serialize};
 
 /// How a network is trained.
@@ -32,6 +32,9 @@ pub struct Training {
     pub seed: u64,
     /// The precision of everything.
     pub precision: Precision,
+    /// What the rows of a batch are.
+    #[serde(default)]
+    pub space: SpaceChoice,
 }
 
 impl Default for Training {
@@ -45,6 +48,7 @@ impl Default for Training {
             decay_every: 20,
             seed: 0,
             precision: Precision::F32,
+            space: SpaceChoice::Auto,
         }
     }
 }
@@ -169,6 +173,7 @@ pub struct Overrides {
     pub decay_every: Option<usize>,
     pub seed: Option<u64>,
     pub precision: Option<Precision>,
+    pub space: Option<SpaceChoice>,
     pub encoding: Option<Encoding>,
     pub blocks: Option<Vec<BlockConfig>>,
     pub depth: Option<usize>,
@@ -202,6 +207,7 @@ impl Overrides {
             decay_every,
             seed,
             precision,
+            space,
             encoding,
             blocks,
             depth,
@@ -224,7 +230,7 @@ impl Overrides {
             };
         }
         let mut preset = preset;
-        set!(preset.training, epochs, batch, batching, rate, decay, decay_every, seed, precision);
+        set!(preset.training, epochs, batch, batching, rate, decay, decay_every, seed, precision, space);
         set!(preset.network, blocks, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual);
         set!(preset, encoding);
         preset

@@ -6,13 +6,18 @@ use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
 use crate::run::{Run, State, Summary, arrays};
 use ppgn_graph::{Dataset, Error, Result};
-use ppgn_nn::{Adam, Device, Ppgn, Values};
+use ppgn_nn::{Adam, Chosen, Device, Ppgn, Values};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// The data is ready, before the first step.
+    Ready {
+        /// The space that it is trained on, and why.
+        space: &'a Chosen,
+    },
     /// A batch of the running epoch was trained on.
     Step {
         /// The epoch, from 1.
@@ -69,6 +74,7 @@ pub(crate) enum Attempt {
 pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Attempt> {
     let settings = run.settings();
     let prepared = Prepared::new(settings, dataset)?;
+    let go_on = watcher(Event::Ready { space: &prepared.space });
     let device = Device::default();
     let (mut network, mut adam, mut state) = match run.restore(&device)? {
         Some(restored) => restored,
@@ -79,6 +85,9 @@ pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -
             (network, adam, State { epoch: 0, steps: 0, best: None })
         }
     };
+    if !go_on {
+        return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch }));
+    }
     let mut metrics = run.cut_metrics(state.epoch)?;
     while state.epoch < settings.training.epochs {
         let start = Instant::now();

@@ -8,9 +8,13 @@
 //! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
 //! rows again.
 
+mod cache;
+mod choice;
 mod colours;
 mod compose;
 
+pub use cache::Origin;
+pub use choice::{Choosing, Chosen, Cost, SpaceChoice};
 pub use colours::Colours;
 pub(crate) use compose::{lift, pool, product};
 
@@ -235,4 +239,58 @@ pub(crate) fn inputs(colours: &Colours, ids: &[u32]) -> Values {
         let rows = ids.iter().flat_map(|&id| &inputs[id as usize * channels..][..channels]);
         Number::values(rows.copied().collect())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::encode::{Encoding, Kind};
+    use ppgn_graph::generate::generate;
+
+    #[test]
+    fn values_are_numbered_by_their_first_place() {
+        assert_eq!(number(&[7, 3, 7, 9, 3, 0]), (vec![0, 1, 0, 2, 1, 3], vec![7, 3, 9, 0]));
+        assert_eq!(number(&[]), (vec![], vec![]));
+    }
+
+    #[test]
+    fn the_parts_of_a_space_agree() {
+        let dataset = generate("gnp:n=7,p=0.3,count=6").unwrap();
+        let encoder = Encoding::from(Kind::Paper).encoder(dataset.schema()).unwrap();
+        let options = Default::default();
+        let colours =
+            Colours::encode(&encoder, dataset.graphs(), crate::Precision::F32, 3, &options).unwrap();
+        let (space, ids) = Quotient::new(&colours, &[4, 1, 1, 5]).unwrap();
+        assert_eq!((space.graphs(), space.depth(), space.pairs()), (4, 3, 4 * 49));
+        assert_eq!(ids.len(), space.rows(0));
+        let at = |level: &Level, e: &Example| {
+            level.matrix[space.offsets[e.graph as usize] + (e.i * 7 + e.k) as usize]
+        };
+        for pair in space.levels.windows(2) {
+            let (below, above) = (&pair[0], &pair[1]);
+            assert_eq!((above.parent.len(), above.example.len()), (above.rows, above.rows));
+            for (row, (&parent, example)) in above.parent.iter().zip(&above.example).enumerate() {
+                assert_eq!(at(below, example), parent);
+                assert!(above.matrix.is_empty() || at(above, example) as usize == row);
+            }
+        }
+        for (l, level) in space.levels.iter().enumerate() {
+            assert_eq!(level.matrix.len(), if l < 3 { space.pairs() } else { 0 });
+            for graph in 0..4 {
+                let pool = &level.pool[level.pool_offsets[graph]..level.pool_offsets[graph + 1]];
+                let matrix = level.matrix.get(graph * 49..(graph + 1) * 49).unwrap_or_default();
+                for count in pool {
+                    let on = |pair: &usize| matrix[*pair] == count.row;
+                    if !matrix.is_empty() {
+                        assert_eq!((0..49).step_by(8).filter(on).count(), count.diagonal as usize);
+                        assert_eq!((0..49).filter(on).count(), (count.diagonal + count.rest) as usize);
+                    }
+                }
+                assert_eq!(pool.iter().map(|count| count.diagonal).sum::<u32>(), 7);
+                assert_eq!(pool.iter().map(|count| count.rest).sum::<u32>(), 42);
+            }
+        }
+        // The same graph twice is the same rows.
+        assert_eq!(space.levels[2].matrix[49..98], space.levels[2].matrix[98..147]);
+    }
 }

@@ -1,5 +1,6 @@
 //! The integration tests of ppgn-nn, one binary, a module a theme.
 
+mod choice;
 mod compile;
 mod determinism;
 mod equivariant;
@@ -10,4 +11,5 @@ mod gradient;
 mod import;
 mod invariance;
 mod multiset;
+mod quotient;
 mod shared;

@@ -2,3 +2,4 @@
 
 mod protocols;
 mod resume;
+mod space;

@@ -2,7 +2,7 @@
 //! a run ends, and one now and then.
 
 use crate::cli::interrupt::on_ctrl_c;
-use crate::cli::output::short;
+use crate::cli::output::{counted, short};
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use ppgn::train::{Epoch, Event, Job, Notice};
@@ -49,7 +49,7 @@ impl Board {
         if let (false, Some(first)) = (quiet, jobs.first()) {
             let s = &first.settings;
             let resumed = if left < epochs {
-                format!(", {} epochs of it done already", epochs - left)
+                format!(", {} done already", counted(epochs - left, "epoch", "epochs"))
             } else {
                 String::new()
             };

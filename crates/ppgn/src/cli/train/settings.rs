@@ -9,7 +9,7 @@ use anyhow::Result;
 use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error};
-use ppgn::nn::{BlockConfig, M3, M4, Norm, Pooling, Precision, Scale, SuffixKind};
+use ppgn::nn::{BlockConfig, M3, M4, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
 use ppgn::train::{Batching, Division, Overrides, Preset, limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -49,6 +49,9 @@ pub(crate) struct SettingsArgs {
     /// The precision of everything: f32 or f64
     #[arg(long, value_name = "P", value_parser = named::<Precision>)]
     precision: Option<Precision>,
+    /// What a network computes on: dense (every pair of nodes), quotient (every colour of pairs), or auto, the cheaper
+    #[arg(long, value_name = "SPACE", value_parser = named::<SpaceChoice>)]
+    space: Option<SpaceChoice>,
     /// How graphs become inputs: paper, authors or qm9; paper+identity, paper+transposed have further channels
     #[arg(long, value_name = "ENCODING", value_parser = encoding)]
     encoding: Option<Encoding>,
@@ -138,6 +141,7 @@ impl SettingsArgs {
             decay_every: self.decay_every,
             seed: self.seed,
             precision: self.precision,
+            space: self.space,
             encoding: self.encoding,
             blocks: blocks.map(|widths| widths.0.iter().map(|&w| BlockConfig::new(w)).collect()),
             depth: self.depth,
