@@ -1,14 +1,13 @@
 //! The linear basis: equal to its dense matrices, equivariant, independent and complete; and the k-order network.
 
+use burn::tensor::{DType, TensorData};
 use ppgn_graph::random::Stream;
 use ppgn_nn::equivariant::{EquivariantConfig, EquivariantLinear, KOrder, KOrderConfig, bell, partitions};
 use ppgn_nn::{Batch, Device, Precision, Tensor, Values};
 
 fn tensor(rows: usize, numbers: &[f64]) -> Tensor<2> {
-    let channels = numbers.len() / rows;
-    // A batch of one node a row is a way to a tensor in f64.
-    let graphs: Vec<(usize, &[f64])> = numbers.chunks(channels).map(|row| (1, row)).collect();
-    Batch::dense(channels, &graphs, &Device::default()).unwrap().rows().clone()
+    let data = TensorData::new(numbers.to_vec(), [rows, numbers.len() / rows]);
+    Tensor::from_data(data, (&Device::default(), DType::F64))
 }
 
 fn numbers(x: Tensor<2>) -> Vec<f64> {
