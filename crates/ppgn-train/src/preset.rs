@@ -6,7 +6,7 @@
 use crate::batches::Batching;
 use crate::settings::Training;
 use ppgn_graph::encode::{Encoding, Kind};
-use ppgn_graph::{Error, Result};
+use ppgn_graph::{Error, Result, Schema};
 use ppgn_nn::{BlockConfig, Norm, PpgnConfig, Scale, SuffixKind};
 
 /// The names of all presets.
@@ -88,6 +88,18 @@ impl Preset {
     }
 }
 
+impl Preset {
+    /// The preset for data of this form: `small` takes what molecules with positions have, where it is all there (the
+    /// encoding `qm9`), instead of leaving distances out.
+    pub(crate) fn fitted(self, schema: &Schema) -> Self {
+        let molecules = Encoding::from(Kind::Qm9);
+        if self.encoding == small().encoding && molecules.encoder(schema).is_ok() {
+            return Preset { encoding: molecules, ..self };
+        }
+        self
+    }
+}
+
 fn authors_training() -> Training {
     Training { batching: Batching::SameSize, batch: 5, ..Training::default() }
 }
@@ -109,6 +121,6 @@ fn small() -> Preset {
             norm: Norm::Rms,
             ..PpgnConfig::new(1, 1)
         },
-        training: Training { rate: 1e-3, decay: 0.75, epochs: 60, batch: 16, ..Training::default() },
+        training: Training { rate: 1e-3, decay: 0.75, epochs: 100, batch: 8, ..Training::default() },
     }
 }

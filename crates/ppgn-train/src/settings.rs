@@ -248,7 +248,8 @@ impl Settings {
         division: Division,
         targets: &[String],
     ) -> Result<Self> {
-        let Preset { encoding, network, training } = overrides.apply(Preset::new(preset, dataset.name())?);
+        let Preset { encoding, network, training } =
+            overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
         let goal = Goal::of(dataset, targets)?;
         let encoder = encoding.encoder(dataset.schema())?;

@@ -3,6 +3,7 @@
 mod choice;
 mod compile;
 mod determinism;
+mod engine;
 mod equivariant;
 mod figure1;
 mod files;

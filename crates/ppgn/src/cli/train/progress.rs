@@ -50,6 +50,8 @@ impl Progress {
     pub(super) fn tell(&mut self, event: &Event<'_>) {
         let epochs = self.epochs;
         match (&mut self.shown, event) {
+            (Shown::Bar { bar, .. }, Event::Ready { space }) => bar.println(&space.why),
+            (Shown::Lines { .. }, Event::Ready { space }) => eprintln!("{}", space.why),
             (Shown::Bar { bar, begun }, Event::Step { epoch, graphs, of }) => {
                 if !*begun {
                     // Epochs done before a resume are no measure of the speed.
