@@ -125,8 +125,9 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
         let mut seen = [false; 2];
         pools.each(graph, |row, diagonal, rest| {
             let row = &x[row * channels..][..channels];
-            for (part, pairs) in [diagonal, rest].into_iter().enumerate().filter(|(_, pairs)| *pairs > 0) {
-                let _ = pairs;
+            for part in
+                [diagonal, rest].iter().enumerate().filter(|(_, pairs)| **pairs > 0).map(|(part, _)| part)
+            {
                 seen[part] = true;
                 // What is no number wins, so that it is seen.
                 maxima[part * channels..][..channels]

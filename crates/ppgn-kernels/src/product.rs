@@ -45,9 +45,7 @@ const CHANNELS: usize = 64;
 pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
     check(graphs, channels, w.len(), &[y1.len(), y2.len()]);
     let w = Shared::new(w);
-    tasks(graphs, channels).for_each(|(graph, from, width)| {
-        dispatch(Forward { graph, channels, from, width, y1, y2, w: &w });
-    });
+    tasks(graphs, channels).for_each(|task| dispatch(Forward { task, y1, y2, w: &w }));
 }
 
 /// The gradients of Y1 and Y2 in their own places, each already 0 where Y1 (or Y2) is not above 0: the derivative of
@@ -61,9 +59,7 @@ pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], 
 pub fn product_backward<T: Real>(graphs: &[Square], channels: usize, dw: &[T], y1: &mut [T], y2: &mut [T]) {
     check(graphs, channels, dw.len(), &[y1.len(), y2.len()]);
     let (y1, y2) = (Shared::new(y1), Shared::new(y2));
-    tasks(graphs, channels).for_each(|(graph, from, width)| {
-        dispatch(Backward { graph, channels, from, width, dw, y1: &y1, y2: &y2 });
-    });
+    tasks(graphs, channels).for_each(|task| dispatch(Backward { task, dw, y1: &y1, y2: &y2 }));
 }
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
@@ -76,24 +72,18 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     assert!(next * channels <= length);
 }
 
-/// Every graph with every group of channels: (graph, first channel, channels).
-fn tasks(
-    graphs: &[Square],
-    channels: usize,
-) -> impl ParallelIterator<Item = (Square, usize, usize)> + use<'_> {
+/// Every graph with every group of channels.
+fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = Place> + use<'_> {
     graphs.par_iter().flat_map(move |&graph| {
         (0..channels.div_ceil(CHANNELS)).into_par_iter().map(move |group| {
             let from = group * CHANNELS;
-            (graph, from, CHANNELS.min(channels - from))
+            Place { graph, channels, from, width: CHANNELS.min(channels - from) }
         })
     })
 }
 
 struct Forward<'a, T> {
-    graph: Square,
-    channels: usize,
-    from: usize,
-    width: usize,
+    task: Place,
     y1: &'a [T],
     y2: &'a [T],
     w: &'a Shared<'a, T>,
@@ -104,19 +94,12 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let n = self.graph.nodes;
+        let n = self.task.graph.nodes;
         let size = n * (n | 1) * S::LANES;
         let mut scratch = Buffer::<T>::dirty(3 * size);
         let (a, rest) = scratch.split_at_mut(size);
         let (b, out) = rest.split_at_mut(size);
-        for from in (self.from..self.from + self.width).step_by(S::LANES) {
-            let place = Place::<S::V> {
-                graph: self.graph,
-                channels: self.channels,
-                from,
-                width: S::LANES.min(self.from + self.width - from),
-                vectors: std::marker::PhantomData,
-            };
+        for place in self.task.vectors(S::LANES) {
             place.gather::<T, S>(self.y1, a, 1.0);
             place.gather::<T, S>(self.y2, b, 1.0);
             let side = n | 1;
@@ -127,7 +110,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
                 out,
             );
             place.scatter::<T, S>(out, |row, numbers| {
-                let factor = T::rounded(self.graph.factor);
+                let factor = T::rounded(self.task.graph.factor);
                 // SAFETY: this task alone writes these channels of this graph.
                 let to = unsafe { self.w.part(row, numbers.len()) };
                 to.iter_mut().zip(numbers).for_each(|(to, &x)| *to = x * factor);
@@ -137,10 +120,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 }
 
 struct Backward<'a, T> {
-    graph: Square,
-    channels: usize,
-    from: usize,
-    width: usize,
+    task: Place,
     dw: &'a [T],
     y1: &'a Shared<'a, T>,
     y2: &'a Shared<'a, T>,
@@ -151,23 +131,16 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let n = self.graph.nodes;
+        let n = self.task.graph.nodes;
         let size = n * (n | 1) * S::LANES;
         let mut scratch = Buffer::<T>::dirty(4 * size);
         let (a, rest) = scratch.split_at_mut(size);
         let (b, rest) = rest.split_at_mut(size);
         let (d, out) = rest.split_at_mut(size);
-        for from in (self.from..self.from + self.width).step_by(S::LANES) {
-            let place = Place::<S::V> {
-                graph: self.graph,
-                channels: self.channels,
-                from,
-                width: S::LANES.min(self.from + self.width - from),
-                vectors: std::marker::PhantomData,
-            };
+        for place in self.task.vectors(S::LANES) {
             place.gather_shared::<T, S>(self.y1, a);
             place.gather_shared::<T, S>(self.y2, b);
-            place.gather::<T, S>(self.dw, d, self.graph.factor);
+            place.gather::<T, S>(self.dw, d, self.task.graph.factor);
             let side = n | 1;
             let plain = |at| Entries { at, down: side, right: 1 };
             let transposed = |at| Entries { at, down: 1, right: side };
@@ -188,16 +161,26 @@ fn masked<T: Real>(y: &Shared<'_, T>, row: usize, numbers: &[T]) {
     to.iter_mut().zip(numbers).for_each(|(y, &x)| *y = if *y > T::default() { x } else { T::default() });
 }
 
-/// Some channels, at most a vector, of one graph.
-struct Place<V> {
+/// Some channels of one graph: a task's, or a vector's.
+#[derive(Clone, Copy)]
+struct Place {
     graph: Square,
+    /// Of a row.
     channels: usize,
+    /// The first one.
     from: usize,
+    /// How many.
     width: usize,
-    vectors: std::marker::PhantomData<V>,
 }
 
-impl<V> Place<V> {
+impl Place {
+    /// Its channels, a vector at a time.
+    #[inline(always)]
+    fn vectors(self, lanes: usize) -> impl Iterator<Item = Place> {
+        let end = self.from + self.width;
+        (self.from..end).step_by(lanes).map(move |from| Place { from, width: lanes.min(end - from), ..self })
+    }
+
     /// Where pair (i, j)'s channels begin.
     #[inline(always)]
     fn at(&self, i: usize, j: usize) -> usize {

@@ -242,7 +242,7 @@ macro_rules! levels {
                     kernel.run::<$crate::simd::Avx512>()
                 }
                 match level {
-                    // SAFETY: a level above `Portable` is only ever made where the machine has its instructions.
+                    // SAFETY: levels come here from `Level::current` alone, which the machine has.
                     $crate::simd::Level::Avx2 => return unsafe { avx2(kernel) },
                     // SAFETY: as above.
                     $crate::simd::Level::Avx512 => return unsafe { avx512(kernel) },

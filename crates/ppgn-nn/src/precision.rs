@@ -169,7 +169,7 @@ impl Values {
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        each!(self, v => v.iter().all(|x| x.is_finite()))
+        each!(self, v => ppgn_kernels::finite(v))
     }
 
     /// The numbers of a tensor, row-major.

@@ -107,9 +107,13 @@ pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -
             test: evaluate(&prepared.split.test)?,
         };
         if !epoch.is_finite() {
+            let parts = [&prepared.split.validation, &prepared.split.test];
+            let place = first_lost(&prepared, &network, parts, settings.training.batch)?;
+            let place = place
+                .map_or_else(String::new, |(batch, graphs)| format!(", batch {batch}: graphs {graphs:?}"));
             return Ok(Attempt::Diverged(Error::unfit(format!(
-                "the loss of the validation or test part is no finite number after epoch {number}; the last checkpoint \
-                 (epoch {}) is kept. A smaller --rate may help",
+                "the loss of the validation or test part is no finite number after epoch {number}{place}; the last \
+                 checkpoint (epoch {}) is kept. A smaller --rate may help",
                 state.epoch
             ))));
         }
@@ -193,11 +197,34 @@ fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -
     }
     let mut sums = Sums::new(prepared);
     for chosen in graphs.chunks(batch.max(1)) {
-        let scores = network.forward(&prepared.batch(chosen, network.device())?)?;
-        let loss: f64 = Values::of(prepared.loss(scores.clone(), chosen)?)?.to_f64().iter().sum();
-        sums.add(prepared, chosen, loss, &Values::of(scores)?.to_f64());
+        let (loss, scores) = loss_of(prepared, network, chosen)?;
+        sums.add(prepared, chosen, loss, &scores);
     }
     Ok(Some(sums.finish(prepared)))
+}
+
+/// The loss and the scores of a batch.
+fn loss_of(prepared: &Prepared, network: &Ppgn, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
+    let scores = network.forward(&prepared.batch(chosen, network.device())?)?;
+    let loss = Values::of(prepared.loss(scores.clone(), chosen)?)?.to_f64().iter().sum();
+    Ok((loss, Values::of(scores)?.to_f64()))
+}
+
+/// The first batch of these parts, counted from 1, whose loss is no finite number, and its graphs; nothing where only
+/// the sum of all is none.
+fn first_lost(
+    prepared: &Prepared,
+    network: &Ppgn,
+    parts: [&Vec<u32>; 2],
+    batch: usize,
+) -> Result<Option<(usize, Vec<u32>)>> {
+    let batches = parts.into_iter().flat_map(|graphs| graphs.chunks(batch.max(1)));
+    for (number, chosen) in batches.enumerate() {
+        if !loss_of(prepared, network, chosen)?.0.is_finite() {
+            return Ok(Some((number + 1, chosen.to_vec())));
+        }
+    }
+    Ok(None)
 }
 
 fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -> Result<Summary> {

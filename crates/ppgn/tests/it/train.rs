@@ -234,7 +234,7 @@ fn a_loss_that_is_no_number_is_told_with_its_place() {
     let run = folder.path().join("measured");
     let line = format!("train {} --batch 16 --rate 1e35 --epochs 3 --quiet", TINY.replace("--batch 4", ""));
     let ran: Ran = command().args(line.split_whitespace()).arg("--out").arg(&run).output().unwrap().into();
-    ran.fails(1, "validation or test part is no finite number after epoch 1");
+    ran.fails(1, "validation or test part is no finite number after epoch 1, batch 1: graphs [");
     assert!(!run.join("metrics.jsonl").exists() && !run.join("summary.json").exists());
 }
 

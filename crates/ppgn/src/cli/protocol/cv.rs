@@ -1,15 +1,14 @@
 //! `ppgn cv`: the protocol of the paper's Table 1 on any dataset with classes.
 
 use super::board::Board;
-use super::{WorkArgs, duration, folder, stopped};
+use super::{WorkArgs, duration, folder, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::input::InputArgs;
 use crate::cli::output;
-use crate::cli::train::settings::{Chosen, SettingsArgs};
+use crate::cli::train::settings::SettingsArgs;
 use anyhow::Result;
 use ppgn::graph::Error;
-use ppgn::train::{Cv, CvReport, Template, fold_numbers};
-use serde_json::Value;
+use ppgn::train::{Cv, CvReport, fold_numbers};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -46,26 +45,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
     let data = chosen.load(&args.data, &args.input)?;
-    let Chosen { preset, overrides, targets, limit, .. } = &chosen;
-    let template =
-        Template { data: &data.spec, dataset: &data.dataset, limit: *limit, preset, overrides, targets };
+    let template = chosen.template(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
-    let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), preset, &seed]));
+    let out =
+        args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), template.preset, &seed]));
     let cv = Cv::new(&template, &folds, &out)?;
     let board = Board::new(cv.jobs(), "folds", args.work.quiet)?;
     let report = cv.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
-    if args.work.json {
-        let mut object = serde_json::to_value(&report)?;
-        object["seconds"] = seconds.into();
-        object["out"] = Value::String(out.display().to_string());
-        output::json(&object)?;
-    } else {
-        output::print(&told(&report, seconds, &out))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    shown(&report, args.work.json, seconds, &out, || Ok(told(&report, seconds, &out)))
 }
 
 /// `88.3 +- 5.1 %`, or without deviation where there is none.

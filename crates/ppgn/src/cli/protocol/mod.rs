@@ -6,7 +6,10 @@ pub(crate) mod reproduce;
 pub(crate) mod search;
 
 use super::interrupt::INTERRUPTED;
+use super::output;
+use anyhow::Result;
 use ppgn::train::Workers;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,6 +56,25 @@ fn stopped(folder: &Path) -> ExitCode {
         folder.display()
     );
     ExitCode::from(INTERRUPTED)
+}
+
+/// Ends a command: its report as one object with what it took and where its runs are, or as text.
+fn shown(
+    report: &impl Serialize,
+    json: bool,
+    seconds: f64,
+    out: &Path,
+    told: impl FnOnce() -> Result<String>,
+) -> Result<ExitCode> {
+    if json {
+        let mut object = serde_json::to_value(report)?;
+        object["seconds"] = seconds.into();
+        object["out"] = out.display().to_string().into();
+        output::json(&object)?;
+    } else {
+        output::print(&told()?)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A time as people say it.

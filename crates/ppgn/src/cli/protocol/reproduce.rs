@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::cv::percent;
-use super::{WorkArgs, duration, stopped};
+use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::input::InputArgs;
 use crate::cli::interrupt::on_ctrl_c;
 use crate::cli::output::{self, short};
@@ -14,8 +14,9 @@ use ppgn::train::{
     Asked, Cv, Ended, Job, Overrides, Preset, Rank, Row1, Row2, Table1, Table2, Template, Workers, estimate,
     limited, run_jobs,
 };
+use serde::Serialize;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -83,6 +84,23 @@ struct Common {
 }
 
 impl Common {
+    /// Ends a table: its rows as one object, or as text.
+    fn show<R: Serialize>(
+        &self,
+        table: &str,
+        rows: &[R],
+        start: Instant,
+        out: &Path,
+        told: fn(&[R]) -> String,
+    ) -> Result<ExitCode> {
+        let report = json!({
+            "table": table, "rows": rows, "epochs": self.epochs, "limit": self.limit, "seed": self.seed,
+        });
+        let seconds = start.elapsed().as_secs_f64();
+        let told = || Ok(format!("{}{}", told(rows), self.reservation()));
+        shown(&report, self.work.json, seconds, out, told)
+    }
+
     /// The folder, the same for the same words. Runs for trying have one of their own, so that they are in nobody's way.
     fn folder(&self) -> PathBuf {
         let mut name = "reproduce".to_string();
@@ -167,16 +185,7 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
         let Some(report) = report? else { return Ok(stopped(&folder)) };
         rows.push(Row1::new(&table, *column, &report));
     }
-    let seconds = start.elapsed().as_secs_f64();
-    if common.work.json {
-        output::json(&json!({
-            "table": "table1", "rows": rows, "epochs": common.epochs, "limit": common.limit, "seed": common.seed,
-            "seconds": seconds, "out": folder,
-        }))?;
-    } else {
-        output::print(&format!("{}{}", told1(&rows), common.reservation()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    common.show("table1", &rows, start, &folder, told1)
 }
 
 fn told1(rows: &[Row1]) -> String {
@@ -238,16 +247,7 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
             Ended::Diverged(error) => return Err(error.into()),
         }
     }
-    let seconds = start.elapsed().as_secs_f64();
-    if common.work.json {
-        output::json(&json!({
-            "table": "table2", "rows": rows, "epochs": common.epochs, "limit": common.limit, "seed": common.seed,
-            "seconds": seconds, "out": folder,
-        }))?;
-    } else {
-        output::print(&format!("{}{}", told2(&rows), common.reservation()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    common.show("table2", &rows, start, &folder, told2)
 }
 
 fn told2(rows: &[Row2]) -> String {

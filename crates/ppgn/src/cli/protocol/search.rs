@@ -1,15 +1,14 @@
 //! `ppgn search`: the paper's grid, or another, on one fixed split.
 
 use super::board::Board;
-use super::{WorkArgs, duration, folder, stopped};
+use super::{WorkArgs, duration, folder, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::input::InputArgs;
 use crate::cli::output::{self, short};
-use crate::cli::train::settings::{Chosen, SettingsArgs};
+use crate::cli::train::settings::SettingsArgs;
 use anyhow::Result;
 use ppgn::graph::Error;
-use ppgn::train::{Grid, Search, SearchReport, Template, Trial};
-use serde_json::Value;
+use ppgn::train::{Grid, Search, SearchReport, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -55,26 +54,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
     let data = chosen.load(&args.data, &args.input)?;
-    let Chosen { preset, overrides, targets, limit, .. } = &chosen;
-    let template =
-        Template { data: &data.spec, dataset: &data.dataset, limit: *limit, preset, overrides, targets };
+    let template = chosen.template(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
-    let out = args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), preset, &seed]));
+    let out =
+        args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), template.preset, &seed]));
     let search = Search::new(&template, &grid, &out)?;
     let board = Board::new(search.jobs(), "trials", args.work.quiet)?;
     let report = search.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
-    if args.work.json {
-        let mut object = serde_json::to_value(&report)?;
-        object["seconds"] = seconds.into();
-        object["out"] = Value::String(out.display().to_string());
-        output::json(&object)?;
-    } else {
-        output::print(&told(&report, &grid, seconds, &out)?)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    shown(&report, args.work.json, seconds, &out, || told(&report, &grid, seconds, &out))
 }
 
 fn read_grid(path: &Path) -> Result<Grid, Error> {

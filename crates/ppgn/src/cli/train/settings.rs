@@ -10,7 +10,7 @@ use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error};
 use ppgn::nn::{BlockConfig, M3, M4, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
-use ppgn::train::{Batching, Division, Overrides, Preset, limited};
+use ppgn::train::{Batching, Division, Overrides, Preset, Template, limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -169,6 +169,12 @@ impl Chosen {
     /// The seed that counts.
     pub(crate) fn seed(&self, dataset: &str) -> Result<u64> {
         Ok(self.overrides.apply(Preset::new(&self.preset, dataset)?).training.seed)
+    }
+
+    /// What the runs of a protocol on this data have in common.
+    pub(crate) fn template<'a>(&'a self, data: &'a Data) -> Template<'a> {
+        let Chosen { preset, overrides, targets, limit, .. } = self;
+        Template { data: &data.spec, dataset: &data.dataset, limit: *limit, preset, overrides, targets }
     }
 
     /// Loads the data, and draws the subset where one was asked for.
