@@ -6,7 +6,8 @@
 
 use crate::buffer::Buffer;
 use crate::gemm::{End, Panels, Start, rows};
-use crate::linear::{Input, Layer, Mlp, add_to, all_column_sums, chunk_rows, linear_backward};
+use crate::linear::{Input, Joined, Layer, add_to, chunk_rows, linear_backward};
+use crate::mlp::{Backward, Forward, Mlp, mlps, mlps_backward};
 use crate::norm;
 use crate::product::{Square, product, product_backward};
 use crate::quotient::{Colours, quotient_product, quotient_product_backward};
@@ -45,6 +46,17 @@ pub enum Pairs<'a> {
     },
 }
 
+/// What a forward pass keeps for the backward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing: there is none.
+    Nothing,
+    /// Y1, Y2 and W; the hidden layers of the MLPs are computed again.
+    Results,
+    /// The hidden layers too: sooner, and the same numbers.
+    Hidden,
+}
+
 /// What the backward pass needs beside X.
 #[derive(Debug)]
 pub struct Kept<T: Real> {
@@ -55,6 +67,8 @@ pub struct Kept<T: Real> {
     scales: Vec<T>,
     /// m3(X), where m3 is an MLP.
     passed: Option<Buffer<T>>,
+    /// The hidden layers of m1, m2 and m3, where they are kept.
+    hidden: Option<Vec<Buffer<T>>>,
 }
 
 impl<T: Real> Block<'_, T> {
@@ -77,6 +91,11 @@ impl<T: Real> Block<'_, T> {
         self.m4.map_or(self.passed() + self.product(), |m4| m4.outputs)
     }
 
+    /// Numbers a row of all hidden layers of its MLPs.
+    pub fn hidden(&self) -> usize {
+        [&self.m1, &self.m2].into_iter().chain(&self.m3).map(Mlp::hidden).sum()
+    }
+
     /// The output, and what the backward pass needs if it is wanted.
     ///
     /// # Shapes
@@ -85,7 +104,7 @@ impl<T: Real> Block<'_, T> {
     ///
     /// # Complexity
     /// O(rows * (layers' sizes) + product).
-    pub fn forward(&self, pairs: Pairs<'_>, x: &[T], keep: bool) -> (Buffer<T>, Option<Kept<T>>) {
+    pub fn forward(&self, pairs: Pairs<'_>, x: &[T], keep: Keep) -> (Buffer<T>, Option<Kept<T>>) {
         let count = x.len() / self.inputs();
         let above = match pairs {
             Pairs::Dense(_) => count,
@@ -95,13 +114,21 @@ impl<T: Real> Block<'_, T> {
             }
         };
         let width = self.product();
-        let mlp = |m: &Mlp<'_, T>| {
-            let mut y = Buffer::dirty(count * m.outputs());
-            m.forward(&m.forward_panels(), x, &mut y);
-            y
+        let all: Vec<&Mlp<'_, T>> = [&self.m1, &self.m2].into_iter().chain(&self.m3).collect();
+        let mut y: Vec<Buffer<T>> = all.iter().map(|m| Buffer::dirty(count * m.outputs())).collect();
+        let mut hidden: Option<Vec<Buffer<T>>> =
+            (keep == Keep::Hidden).then(|| all.iter().map(|m| Buffer::dirty(count * m.hidden())).collect());
+        let mut rooms = hidden.iter_mut().flatten();
+        let forward = all.iter().zip(&mut y).map(|(mlp, y)| Forward {
+            mlp,
+            y,
+            hidden: rooms.next().map(|room| &mut room[..]),
+        });
+        mlps(x, forward.collect());
+        let mut y = y.into_iter();
+        let (Some(y1), Some(y2), passed) = (y.next(), y.next(), y.next()) else {
+            unreachable!("there are m1 and m2")
         };
-        let (y1, y2) = (mlp(&self.m1), mlp(&self.m2));
-        let passed = self.m3.as_ref().map(mlp);
         let mut w = Buffer::dirty(above * width);
         match pairs {
             Pairs::Dense(graphs) => product(graphs, width, &y1, &y2, &mut w),
@@ -109,7 +136,7 @@ impl<T: Real> Block<'_, T> {
         }
         let scales = self.norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
         let output = self.join(pairs, x, passed.as_deref().unwrap_or(x), &w);
-        (output, keep.then_some(Kept { y1, y2, w, scales, passed }))
+        (output, (keep != Keep::Nothing).then_some(Kept { y1, y2, w, scales, passed, hidden }))
     }
 
     /// m4 on m3(X) and W, and what is added. Linear maps and lifting commute, and there are no more rows below than
@@ -175,7 +202,7 @@ impl<T: Real> Block<'_, T> {
         gradient: &mut [T],
         wanted: bool,
     ) -> Option<Buffer<T>> {
-        let Kept { mut y1, mut y2, mut w, scales, passed } = kept;
+        let Kept { mut y1, mut y2, mut w, scales, passed, hidden } = kept;
         let (of_m1, rest) = gradient.split_at_mut(self.m1.len());
         let (of_m2, rest) = rest.split_at_mut(self.m2.len());
         let (of_m3, of_m4) = rest.split_at_mut(self.m3.as_ref().map_or(0, Mlp::len));
@@ -189,7 +216,7 @@ impl<T: Real> Block<'_, T> {
             let below = pairs.drop(&d, self.outputs(), x.len() / self.inputs());
             let below = below.as_deref().unwrap_or(&d);
             let input = passed.as_deref().unwrap_or(x);
-            self.part(below, &d, input, &mut w, dx.as_deref_mut(), of_m4);
+            self.part(pairs, [below, &d], input, &mut w, dx.as_deref_mut(), of_m4);
             if self.residual && wanted {
                 dx_of_residual = Some(copy(below));
             }
@@ -208,20 +235,23 @@ impl<T: Real> Block<'_, T> {
             }
         }
         drop(w);
+        let mut hidden = hidden.iter().flatten().map(|hidden| &hidden[..]);
+        let [h1, h2, h3] = std::array::from_fn(|_| hidden.next());
         let mut dx = match (&self.m3, passed) {
             (Some(m3), Some(passed)) => {
                 let mut d3 = dx.take()?;
                 let zero = T::default();
                 d3.iter_mut().zip(passed.iter()).for_each(|(d, &y)| *d = if y > zero { *d } else { zero });
                 let mut dx = wanted.then(|| Buffer::zeros(x.len()));
-                m3.backward(x, &d3, dx.as_deref_mut(), of_m3);
+                let m3 = Backward { mlp: m3, d: &d3, hidden: h3, gradient: of_m3 };
+                mlps_backward(x, vec![m3], dx.as_deref_mut());
                 dx
             }
             _ => dx,
         };
-        self.m1.backward(x, &y1, dx.as_deref_mut(), of_m1);
-        drop(y1);
-        self.m2.backward(x, &y2, dx.as_deref_mut(), of_m2);
+        let m1 = Backward { mlp: &self.m1, d: &y1, hidden: h1, gradient: of_m1 };
+        let m2 = Backward { mlp: &self.m2, d: &y2, hidden: h2, gradient: of_m2 };
+        mlps_backward(x, vec![m1, m2], dx.as_deref_mut());
         if let (Some(dx), Some(more)) = (&mut dx, dx_of_residual) {
             add_to(dx, &more);
         }
@@ -231,8 +261,8 @@ impl<T: Real> Block<'_, T> {
     /// The way back through m4: W's gradient takes its place, m3(X)'s is added to `dx`.
     fn part(
         &self,
-        below: &[T],
-        d: &[T],
+        pairs: Pairs<'_>,
+        [below, d]: [&[T]; 2],
         passed: &[T],
         w: &mut [T],
         dx: Option<&mut [T]>,
@@ -251,17 +281,18 @@ impl<T: Real> Block<'_, T> {
             return;
         };
         let (weights, bias) = gradient.split_at_mut(m4.inputs * outputs);
-        add_to(bias, &all_column_sums(below, outputs));
+        let weights = (weights, m4.inputs);
         let [of_x, of_w] = halves(m4, inner, width, Layer::backward_panels);
-        linear_backward(d, outputs, Input::InPlace(w), width, Some(&of_w), (weights, m4.inputs, inner));
-        linear_backward(
-            below,
-            outputs,
-            Input::Apart(passed, dx),
-            inner,
-            Some(&of_x),
-            (weights, m4.inputs, 0),
-        );
+        let w = Joined { input: Input::InPlace(w), width, from: inner, back: &of_w };
+        let x = Joined { input: Input::Apart(passed, dx), width: inner, from: 0, back: &of_x };
+        let sums = match pairs {
+            Pairs::Dense(_) => linear_backward(d, outputs, vec![w, x], weights),
+            Pairs::Quotient { .. } => {
+                linear_backward(d, outputs, vec![w], (&mut *weights.0, weights.1));
+                linear_backward(below, outputs, vec![x], weights)
+            }
+        };
+        add_to(bias, &sums);
     }
 }
 

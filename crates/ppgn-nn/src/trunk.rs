@@ -9,8 +9,8 @@ use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, SuffixKind};
 use crate::layout::Layout;
 use crate::space::Space;
 use ppgn_kernels::{
-    Block, Buffer, Colours, Kept, Layer, Mlp, Pairs, Pools, Real, Square, Ties, pool_max, pool_max_backward,
-    pool_sum, pool_sum_backward,
+    Block, Buffer, Colours, Keep, Kept, Layer, Mlp, Pairs, Pools, Real, Square, Ties, pool_max,
+    pool_max_backward, pool_sum, pool_sum_backward,
 };
 
 /// A network's blocks over their parameters, on a space.
@@ -19,6 +19,9 @@ pub(crate) struct Trunk<'a, T> {
     blocks: Vec<Block<'a, T>>,
     plan: Plan<'a>,
 }
+
+/// Hidden layers of up to so many bytes are kept for the backward pass; of more, they are computed again.
+const HIDDEN: usize = 512 << 20;
 
 /// What a backward pass needs of the forward pass.
 pub(crate) struct Tape<T: Real> {
@@ -41,14 +44,25 @@ impl<'a, T: Real> Trunk<'a, T> {
         self.config.suffix == SuffixKind::Ii || l + 1 == self.blocks.len()
     }
 
+    /// What the hidden layers of all MLPs would take.
+    fn hidden_bytes(&self) -> usize {
+        let numbers = self.blocks.iter().enumerate().map(|(l, block)| self.plan.rows(l) * block.hidden());
+        numbers.sum::<usize>() * size_of::<T>()
+    }
+
     /// The pooled features that the suffix takes, `[graphs, 2 * width]` each, and the tape if it is wanted.
     pub(crate) fn forward(&self, rows: &[T], keep: bool) -> (Vec<Vec<T>>, Option<Tape<T>>) {
         let mut tape = Tape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
         let mut pooled = Vec::new();
         let mut input: Option<Buffer<T>> = None;
+        let what = match keep {
+            true if self.hidden_bytes() <= HIDDEN => Keep::Hidden,
+            true => Keep::Results,
+            false => Keep::Nothing,
+        };
         for (l, block) in self.blocks.iter().enumerate() {
             let x = input.as_deref().unwrap_or(rows);
-            let (output, kept) = block.forward(self.plan.pairs(l), x, keep);
+            let (output, kept) = block.forward(self.plan.pairs(l), x, what);
             if self.pools(l) {
                 let width = block.outputs();
                 let mut features = vec![T::default(); self.plan.graphs() * 2 * width];

@@ -6,6 +6,7 @@
 //! was killed and resumed ends bit-equal to one that was not.
 
 mod batches;
+pub mod bench;
 mod compiled;
 mod curve;
 mod cv;
@@ -41,5 +42,5 @@ pub use reproduce::{Asked, Row1, Row2};
 pub use run::{Run, State, Summary};
 pub use search::{Grid, Search, SearchReport, Trial};
 pub use settings::{Division, Overrides, Settings, Training};
-pub use space::keep_colours_in;
+pub use space::{keep_colours_in, stop_colouring_by};
 pub use trainer::{Event, Outcome, Watcher, train};

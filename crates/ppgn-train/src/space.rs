@@ -6,7 +6,7 @@
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Result};
-use ppgn_nn::{Choosing, Chosen, Colours};
+use ppgn_nn::{Choosing, Chosen, ColouringOptions, Colours, Interrupt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,9 +22,19 @@ pub fn keep_colours_in(data_dir: Option<PathBuf>) {
     *DATA_DIR.lock().unwrap_or_else(PoisonError::into_inner) = data_dir;
 }
 
+/// What stops a search for colours.
+static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
+
+/// From now on a search for colours ends with an error when this is set. It may take long, and nobody hears of
+/// [`Event`](crate::Event)s meanwhile.
+pub fn stop_colouring_by(interrupt: Interrupt) {
+    *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt);
+}
+
 /// The space of a run, by its settings.
 pub(crate) fn choose(settings: &Settings, encoder: &Encoder, dataset: &Dataset) -> Result<Chosen> {
     let data_dir = DATA_DIR.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let interrupt = INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
     let key = format!(
         "{} {:?} {:?} {} {}",
         settings.digest,
@@ -44,7 +54,7 @@ pub(crate) fn choose(settings: &Settings, encoder: &Encoder, dataset: &Dataset) 
         precision: settings.training.precision,
         data_dir: data_dir.as_deref(),
         known,
-        options: Default::default(),
+        options: ColouringOptions { interrupt, ..Default::default() },
     }
     .choose()?;
     if let Some(colours) = &chosen.colours {

@@ -6,7 +6,7 @@ use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
 use crate::run::{Run, State, Summary, arrays};
 use ppgn_graph::{Dataset, Error, Result};
-use ppgn_nn::{Adam, Chosen, Device, Ppgn, Values};
+use ppgn_nn::{Adam, Batch, Chosen, Device, Ppgn, Step, Values};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -171,16 +171,14 @@ fn one_epoch(
     let mut graphs = 0;
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen, network.device())?;
-        let step = network.backward(&batch, |scores| prepared.loss(scores, chosen))?;
-        if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
+        let Some(step) = one_step(prepared, network, adam, &batch, chosen, rate)? else {
             return Ok(Pass::Diverged(Error::unfit(format!(
                 "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
                  checkpoint (epoch {}) is kept. A smaller --rate may help",
                 number + 1,
                 epoch - 1
             ))));
-        }
-        network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
+        };
         sums.add(prepared, chosen, step.loss, &step.scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
@@ -188,6 +186,23 @@ fn one_epoch(
         }
     }
     Ok(Pass::Whole(sums.finish(prepared)))
+}
+
+/// Trains on one batch; nothing, and no change, where the loss or its gradient is no finite number.
+pub(crate) fn one_step(
+    prepared: &Prepared,
+    network: &mut Ppgn,
+    adam: &mut Adam,
+    batch: &Batch,
+    chosen: &[u32],
+    rate: f64,
+) -> Result<Option<Step>> {
+    let step = network.backward(batch, |scores| prepared.loss(scores, chosen))?;
+    if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
+        return Ok(None);
+    }
+    network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
+    Ok(Some(step))
 }
 
 /// The figures of a part of the data, without training on it.

@@ -5,14 +5,15 @@
 //! sums are the same whatever the number of threads.
 
 use super::micro::{accumulate, spill};
+use crate::buffer::Buffer;
 use crate::real::Real;
 use crate::simd::{Kernel, MR, Simd, dispatch};
 use rayon::prelude::*;
 
 /// Rows of a stretch, `[rows, width]`, packed slab by slab for one side of [`outer`].
-#[derive(Debug, Default)]
-pub(crate) struct Slabs<T> {
-    numbers: Vec<T>,
+#[derive(Debug)]
+pub(crate) struct Slabs<T: Real> {
+    numbers: Buffer<T>,
     side: Side,
     rows: usize,
     width: usize,
@@ -21,23 +22,25 @@ pub(crate) struct Slabs<T> {
 }
 
 /// Which operand the rows are.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// A, whose width is the rows of C.
-    #[default]
     Left,
     /// B, whose width is the columns of C.
     Right,
 }
 
 impl<T: Real> Slabs<T> {
-    /// Room for a stretch of rows.
-    pub(crate) fn resize(&mut self, side: Side, rows: usize, width: usize, slab: usize) {
-        (self.side, self.rows, self.width, self.slab) = (side, rows, width, slab);
-        let length = rows * width.next_multiple_of(unit::<T>(side));
-        if self.numbers.len() < length {
-            self.numbers.resize(length, T::default());
-        }
+    /// Room for stretches of so many rows at most.
+    pub(crate) fn new(side: Side, rows: usize, width: usize, slab: usize) -> Self {
+        let numbers = Buffer::dirty(rows * width.next_multiple_of(unit::<T>(side)));
+        Slabs { numbers, side, rows, width, slab }
+    }
+
+    /// Makes it a stretch of so many rows, not more than there is room for.
+    pub(crate) fn set_rows(&mut self, rows: usize) {
+        assert!(rows * self.width.next_multiple_of(unit::<T>(self.side)) <= self.numbers.len());
+        self.rows = rows;
     }
 
     /// The room of every slab, to be filled by [`fill`].
@@ -121,26 +124,41 @@ impl<T: Real> Fill<'_, T> {
     }
 }
 
-/// `C += A^T B` for the columns `from..` of a row-major C that is `stride` wide.
-///
-/// # Shapes
-/// - `a`: `[rows, height]`, `b`: `[rows, width]`, packed
-/// - `c`: `[height, stride]`, of which columns `from..from + width` are written
-pub(crate) fn outer<T: Real>(a: &Slabs<T>, b: &Slabs<T>, c: &mut [T], stride: usize, from: usize) {
-    assert_eq!((a.side, b.side), (Side::Left, Side::Right));
-    assert_eq!((a.rows, a.slab), (b.rows, b.slab));
-    assert!(from + b.width <= stride && c.len() == a.width * stride);
-    if a.rows == 0 || c.is_empty() {
-        return;
-    }
-    // A multiple of every MR there is.
-    const ROWS: usize = 48;
-    c.par_chunks_mut(ROWS * stride).enumerate().for_each(|(n, c)| {
-        dispatch(Outer { a, b, c, stride, from, row: n * ROWS });
-    });
+/// `C += A^T B`, with C some columns of a row-major matrix.
+pub(crate) struct Product<'a, T: Real> {
+    /// `[rows, height]`.
+    pub(crate) a: &'a Slabs<T>,
+    /// `[rows, width]`.
+    pub(crate) b: &'a Slabs<T>,
+    /// `[height, stride]`, of which columns `from..from + width` are C.
+    pub(crate) c: &'a mut [T],
+    /// The width of the whole matrix.
+    pub(crate) stride: usize,
+    /// The first column of C.
+    pub(crate) from: usize,
 }
 
-struct Outer<'a, T> {
+/// Adds products to their matrices, all of them side by side.
+///
+/// # Complexity
+/// O(rows * height * width) each.
+pub(crate) fn outer<T: Real>(products: Vec<Product<'_, T>>) {
+    // A multiple of every MR there is.
+    const ROWS: usize = 48;
+    let mut tasks = Vec::new();
+    for Product { a, b, c, stride, from } in products {
+        assert_eq!((a.side, b.side), (Side::Left, Side::Right));
+        assert_eq!((a.rows, a.slab), (b.rows, b.slab));
+        assert!(from + b.width <= stride && c.len() == a.width * stride);
+        if a.rows > 0 && !c.is_empty() {
+            let parts = c.chunks_mut(ROWS * stride).enumerate();
+            tasks.extend(parts.map(|(n, c)| Outer { a, b, c, stride, from, row: n * ROWS }));
+        }
+    }
+    tasks.into_par_iter().for_each(dispatch);
+}
+
+struct Outer<'a, T: Real> {
     a: &'a Slabs<T>,
     b: &'a Slabs<T>,
     c: &'a mut [T],
@@ -150,31 +168,57 @@ struct Outer<'a, T> {
     row: usize,
 }
 
+/// Rows that are summed at once: a panel of each side fits the first cache with them.
+const DEPTH: usize = 256;
+
 impl<T: Real> Kernel<T> for Outer<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T>>(self) {
-        let Outer { a, b, c, stride, from, row } = self;
-        let height = c.len() / stride;
+    fn run<S: Simd<T>>(mut self) {
+        let at_once = (DEPTH / self.a.slab.max(1)).max(1) * self.a.slab;
+        for start in (0..self.a.rows).step_by(at_once) {
+            let end = (start + at_once).min(self.a.rows);
+            for right in (0..self.b.width).step_by(S::NR) {
+                for down in (0..self.c.len() / self.stride).step_by(MR) {
+                    self.tile::<S>(start, end, down, right);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> Outer<'_, T> {
+    /// Adds rows `start..end` to the tile at (down, right).
+    #[inline(always)]
+    fn tile<S: Simd<T>>(&mut self, start: usize, end: usize, down: usize, right: usize) {
+        let Outer { a, b, ref mut c, stride, from, row } = *self;
         let (wide_a, wide_b) = (a.width.next_multiple_of(MR), b.width.next_multiple_of(S::NR));
-        for right in (0..b.width).step_by(S::NR) {
-            for down in (0..height).step_by(MR) {
-                let mut tile = [[S::splat(T::default()); 2]; MR];
-                let mut start = 0;
-                while start < a.rows {
-                    let depth = a.slab.min(a.rows - start);
-                    let left = &a.numbers[start * wide_a + (row + down) * depth..][..MR * depth];
-                    let other = &b.numbers[start * wide_b + right * depth..][..S::NR * depth];
-                    // SAFETY: `left` holds a panel of `depth` lines of MR, `other` one of NR.
-                    unsafe { accumulate::<T, S, MR>(&mut tile, depth, left.as_ptr(), 1, MR, other.as_ptr()) };
-                    start += depth;
+        let mut tile = [[S::splat(T::default()); 2]; MR];
+        let mut slab = start;
+        while slab < end {
+            let depth = a.slab.min(a.rows - slab);
+            let left = &a.numbers[slab * wide_a + (row + down) * depth..][..MR * depth];
+            let other = &b.numbers[slab * wide_b + right * depth..][..S::NR * depth];
+            // SAFETY: `left` holds a panel of `depth` lines of MR, `other` one of NR.
+            unsafe { accumulate::<T, S, MR>(&mut tile, depth, left.as_ptr(), 1, MR, other.as_ptr()) };
+            slab += depth;
+        }
+        let some = S::NR.min(b.width - right);
+        let lines = c[down * stride..].chunks_mut(stride).map(|line| &mut line[from + right..][..some]);
+        if some == S::NR {
+            for (to, line) in lines.zip(tile) {
+                for (v, sum) in line.into_iter().enumerate() {
+                    // SAFETY: the line has room for two vectors.
+                    unsafe {
+                        let to = to.as_mut_ptr().add(v * S::LANES);
+                        S::store(to, S::multiply_add(S::splat(T::rounded(1.0)), sum, S::load(to)));
+                    }
                 }
-                let some = S::NR.min(b.width - right);
-                for (i, line) in spill::<T, S, MR>(&tile).iter().enumerate().take(height - down) {
-                    let to = &mut c[(down + i) * stride + from + right..][..some];
-                    to.iter_mut().zip(line).for_each(|(to, &x)| *to += x);
-                }
+            }
+        } else {
+            for (to, line) in lines.zip(spill::<T, S, MR>(&tile)) {
+                to.iter_mut().zip(line).for_each(|(to, x)| *to += x);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Blocks of every form and size, forward and backward.
 
 use crate::naive::{self, Form, Random, Way, cut};
-use ppgn_kernels::{Block, Buffer, Colours, Example, Layer, Mlp, Pairs, Real, Square};
+use ppgn_kernels::{Block, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Real, Square};
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let mut rest = flat;
@@ -64,16 +64,23 @@ fn compare<T: Wide>(
         naive::block(form, way, above, &p, &cut(&x, form.inputs()), &cut(&d, form.outputs()));
     let (p, x) = (rounded::<T>(&p), rounded::<T>(&x));
     let block = build(form, &p);
-    let (got, kept) = block.forward(pairs, &x, true);
+    let (got, kept) = block.forward(pairs, &x, Keep::Results);
     close(&got, &output.concat(), tolerance, "output");
-    let (again, none) = block.forward(pairs, &x, false);
+    let (again, none) = block.forward(pairs, &x, Keep::Nothing);
     assert!(again[..] == got[..] && none.is_none());
-    let mut dy = Buffer::dirty(d.len());
-    dy.copy_from_slice(&rounded::<T>(&d));
-    let mut g = vec![T::default(); p.len()];
-    let got = block.backward(pairs, &x, kept.unwrap(), dy, &mut g, true).unwrap();
+    let back = |kept: Kept<T>| {
+        let mut dy = Buffer::dirty(d.len());
+        dy.copy_from_slice(&rounded::<T>(&d));
+        let mut g = vec![T::default(); p.len()];
+        let dx = block.backward(pairs, &x, kept, dy, &mut g, true).unwrap();
+        (g, dx.to_vec())
+    };
+    let (g, got) = back(kept.unwrap());
     close(&g, &gradient, tolerance, "gradient");
     close(&got, &dx.concat(), tolerance, "dx");
+    // Hidden layers that were kept are those that are computed again.
+    let (_, kept) = block.forward(pairs, &x, Keep::Hidden);
+    assert!(back(kept.unwrap()) == (g, got));
 }
 
 fn forms() -> Vec<Form> {
@@ -166,7 +173,7 @@ fn bits_do_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let block = build(&form, &p);
-            let (output, kept) = block.forward(Pairs::Dense(&graphs), &x, true);
+            let (output, kept) = block.forward(Pairs::Dense(&graphs), &x, Keep::Hidden);
             let mut dy = Buffer::dirty(d.len());
             dy.copy_from_slice(&d);
             let mut g = vec![0.0; p.len()];

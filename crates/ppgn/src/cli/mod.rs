@@ -1,5 +1,6 @@
 //! The commands: raw arguments here, one file a command below.
 
+mod bench;
 mod compile;
 mod data;
 mod embed;
@@ -10,6 +11,7 @@ mod output;
 mod predict;
 mod protocol;
 mod runs;
+mod threads;
 mod train;
 mod wl;
 
@@ -51,6 +53,8 @@ enum Command {
     Search(Box<protocol::search::Args>),
     /// Measure the paper's tables anew, beside what it printed
     Reproduce(Box<protocol::reproduce::Args>),
+    /// Time training on this machine: a step on random inputs, an epoch of a dataset
+    Bench(bench::Args),
 }
 
 /// Parses the arguments and runs the command.
@@ -68,6 +72,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Cv(args) => protocol::cv::run(&args),
         Command::Search(args) => protocol::search::run(&args),
         Command::Reproduce(args) => protocol::reproduce::run(&args),
+        Command::Bench(args) => bench::run(args),
     };
     match result {
         Ok(code) => code,

@@ -69,6 +69,12 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Names and what is to be said of them, the names in a column.
+pub(crate) fn facts(facts: &[(&str, String)]) -> String {
+    let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    facts.iter().map(|(name, fact)| format!("  {name:width$}   {fact}\n")).collect()
+}
+
 /// Paints text for a terminal, and leaves it plain elsewhere (a pipe, a file, `NO_COLOR`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint(bool);

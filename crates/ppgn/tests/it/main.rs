@@ -1,5 +1,6 @@
 //! The command line as a user meets it: every test runs the real binary.
 
+mod bench;
 mod compile;
 mod data;
 mod predict;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// What a run of ppgn gave.
 pub(crate) struct Ran {
@@ -43,10 +44,10 @@ impl From<Output> for Ran {
     }
 }
 
-/// The binary, with the shared data folder, and without a home that could hold other data.
+/// The binary, with a data folder of its own that shows the shared one, and without a home that could hold other data.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ppgn"));
-    command.env("PPGN_DATA", data_folder()).env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
+    command.env("PPGN_DATA", own_folder()).env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
     command
 }
 
@@ -58,6 +59,24 @@ pub(crate) fn ppgn<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>)
 /// Runs ppgn with a line of words.
 pub(crate) fn line(args: &str) -> Ran {
     ppgn(args.split_whitespace())
+}
+
+/// A folder with links to what is in the folder of real data: what commands keep in it stays out of that.
+fn own_folder() -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("data");
+        std::fs::create_dir_all(&folder).unwrap();
+        for entry in data_folder().read_dir().into_iter().flatten().flatten() {
+            let path = entry.path().canonicalize().unwrap();
+            #[cfg(unix)]
+            let _ = std::os::unix::fs::symlink(path, folder.join(entry.file_name()));
+            #[cfg(windows)]
+            let _ = std::os::windows::fs::symlink_dir(path, folder.join(entry.file_name()));
+        }
+        folder
+    });
+    folder.clone()
 }
 
 /// The folder of real data.

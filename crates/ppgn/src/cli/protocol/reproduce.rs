@@ -6,7 +6,7 @@ use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::input::InputArgs;
 use crate::cli::interrupt::on_ctrl_c;
 use crate::cli::output::{self, short};
-use crate::cli::train::settings::load_all;
+use crate::cli::train::settings::load_to_train;
 use anyhow::Result;
 use clap::Subcommand;
 use ppgn::graph::{Dataset, Error};
@@ -155,7 +155,7 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
     let (folder, overrides) = (common.folder(), common.overrides());
     let (mut parts, mut cvs) = (Vec::new(), Vec::new());
     for &column in &columns {
-        let (spec, whole) = load_all(&table.datasets[column], &common.input)?;
+        let (spec, whole) = load_to_train(&table.datasets[column], &common.input)?;
         let dataset = limited(&whole, common.limit, common.seed)?;
         for preset in presets {
             let name = format!("{} {preset}", table.datasets[column]);
@@ -218,7 +218,7 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
     let table = Table2::printed()?;
     let asked = Asked::of(&table, targets)?;
     Preset::new(preset, "")?;
-    let (spec, whole) = load_all(data, &common.input)?;
+    let (spec, whole) = load_to_train(data, &common.input)?;
     let dataset = limited(&whole, common.limit, common.seed)?;
     let (folder, overrides) = (common.folder(), common.overrides());
     let template = Template {

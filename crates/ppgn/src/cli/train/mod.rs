@@ -8,11 +8,12 @@ use super::data::DATA_HELP;
 use super::input::InputArgs;
 use super::interrupt::{INTERRUPTED, on_ctrl_c};
 use super::output;
+use super::threads::ThreadsArgs;
 use anyhow::{Context, Result};
 use ppgn::graph::{Dataset, Error};
 use ppgn::train::{Division, Outcome, Overview, Run, Settings, limited};
 use progress::Progress;
-use settings::{Chosen, SettingsArgs, load_all};
+use settings::{Chosen, SettingsArgs, load_to_train};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,9 +31,8 @@ pub(crate) struct Args {
     /// Go on with a run, by its own settings, where its last checkpoint stands
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -78,10 +78,7 @@ impl DivisionArgs {
 
 /// Runs `ppgn train`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    if let Some(threads) = args.threads {
-        // Only the first call of a process counts, and this is it.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
-    }
+    args.threads.apply();
     match &args.resume {
         Some(path) => resume(&args, path),
         None => start(&args),
@@ -136,7 +133,7 @@ fn resume(args: &Args, path: &Path) -> Result<ExitCode> {
     }
     let settings = run.settings();
     let spec = args.data.as_deref().unwrap_or(&settings.data);
-    let loaded = load_all(spec, &args.input).with_context(|| {
+    let loaded = load_to_train(spec, &args.input).with_context(|| {
         let path = path.display();
         format!("the data of {path} cannot be read (`ppgn train DATA --resume {path}` says where it is now)")
     });
@@ -156,7 +153,12 @@ fn work(args: &Args, run: &Run, dataset: &Dataset) -> Result<ExitCode> {
         interrupt.check().is_ok()
     });
     progress.end();
-    match outcome? {
+    let outcome = match outcome {
+        // Stopped while the data was made ready: that is no failure.
+        Err(_) if interrupt.check().is_err() => Outcome::Stopped { epochs: Overview::of(run.path())?.epochs },
+        outcome => outcome?,
+    };
+    match outcome {
         Outcome::Finished(summary) => ending::finished(run, &summary, args.json),
         Outcome::Stopped { epochs } => {
             let path = run.path().display();

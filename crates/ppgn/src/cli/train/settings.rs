@@ -5,12 +5,15 @@
 //! preset.
 
 use crate::cli::input::InputArgs;
+use crate::cli::interrupt::on_ctrl_c;
 use anyhow::Result;
 use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error};
 use ppgn::nn::{BlockConfig, M3, M4, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
-use ppgn::train::{Batching, Division, Overrides, Preset, Template, limited};
+use ppgn::train::{
+    Batching, Division, Overrides, Preset, Template, keep_colours_in, limited, stop_colouring_by,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -181,10 +184,20 @@ impl Chosen {
     pub(crate) fn load(&self, spec: &str, input: &InputArgs) -> Result<Data> {
         // A slip in the preset's name is told before a large file is read.
         self.seed("")?;
-        let (spec, whole) = load_all(spec, input)?;
+        let (spec, whole) = load_to_train(spec, input)?;
         let dataset = limited(&whole, self.limit, self.seed(whole.name())?)?;
         Ok(Data { spec, dataset })
     }
+}
+
+/// [`load_all`] for training: colours of what is in a file are kept in the data folder, and Ctrl-C stops the search for
+/// them.
+pub(crate) fn load_to_train(spec: &str, input: &InputArgs) -> Result<(String, Dataset)> {
+    let locator = input.locator()?;
+    let file = matches!(locator.resolve(spec)?.what, What::File(_));
+    keep_colours_in(file.then(|| locator.data_dir()));
+    stop_colouring_by(on_ctrl_c());
+    load_all(spec, input)
 }
 
 /// All of the data, and a word for it that means the same from any folder.

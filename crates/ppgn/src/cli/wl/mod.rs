@@ -12,6 +12,7 @@ mod svg;
 use super::data::DATA_HELP;
 use super::input::{InputArgs, size};
 use super::interrupt::on_ctrl_c;
+use super::threads::ThreadsArgs;
 use anyhow::Result;
 use clap::Subcommand;
 use ppgn::graph::{Dataset, Error};
@@ -38,9 +39,8 @@ pub(super) struct TestArgs {
     /// At most so much memory, such as 2GiB [default: 80 % of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
-    /// Threads to use [default: all cores]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
     /// Labels of nodes and edges are no colours
     #[arg(long)]
     ignore_labels: bool,
@@ -55,10 +55,7 @@ pub(super) struct TestArgs {
 impl TestArgs {
     /// The options of a refinement, stopped by Ctrl-C.
     pub(super) fn options(&self) -> Result<Options> {
-        if let Some(threads) = self.threads {
-            // Only the first call of a process counts, and this is it.
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
-        }
+        self.threads.apply();
         Ok(Options {
             features: Features { labels: !self.ignore_labels, attributes: self.attributes },
             rounds: self.rounds,

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Training against PyTorch: the same steps and epochs, in turn, and how much sooner ppgn has them done.
+
+The peer is the authors' model in PyTorch (`ppgn_torch.py`); PyTorch lives in an environment outside the project:
+
+    python3 -m venv /tmp/peers && /tmp/peers/bin/pip install torch --index-url https://download.pytorch.org/whl/cpu
+    cargo build --release
+    /tmp/peers/bin/python benches/peers/compare.py
+
+Every row is run `--runs` times on both sides, one after the other, on as many threads; the medians count, and a ratio is
+PyTorch's time (or memory) over ppgn's. Each run is a process of its own, so its peak memory is its own. Epochs are of the
+same graphs in the same batches, which are drawn here and handed to both as a file. Colouring is no part of an epoch: it is
+told beside it, in seconds and in epochs. Standard output is a table in Markdown; what was measured goes to standard error as it
+comes, and to `--json FILE`. A name or a part of one (`--only MUTAG`) picks rows.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# (graphs, nodes, input channels)
+STEPS = [(64, 18, 19), (5, 30, 38), (5, 100, 4)]
+# (dataset, graphs at most, whether the peer must be told that nodes have no labels)
+EPOCHS = [("MUTAG", None, False), ("NCI1", 400, False), ("IMDBBINARY", None, True), ("COLLAB", 200, True)]
+
+# One step of the peer in a process of its own: its `bench` command has a list of shapes of its own.
+PEER_STEP = """
+import importlib.util, json, resource, sys, time
+spec = importlib.util.spec_from_file_location("peer", sys.argv[1])
+peer = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(peer)
+import torch
+batch, n, inputs, features, steps, threads = map(int, sys.argv[2:8])
+torch.set_num_threads(threads)
+torch.manual_seed(0)
+model = peer.Ppgn(inputs, 2, (features,) * 3)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+x, y = torch.rand(batch, inputs, n, n), torch.randint(0, 2, (batch,))
+times = []
+for i in range(steps + 2):
+    start = time.perf_counter()
+    peer.train_step(model, optimizer, x, y)
+    times.append(time.perf_counter() - start)
+t = peer.median(times[2:])
+flops = peer.step_flops(batch * n * n, n, inputs, (features,) * 3, 2)
+print(json.dumps({"step_ms": t * 1e3, "gflops": flops / t / 1e9,
+                  "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=5, help="steps of a run, of which the median is taken")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument("--seed", type=int, default=0, help="what graphs and batches are drawn from")
+    parser.add_argument("--json", help="a file for everything that was measured")
+    parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
+    parser.add_argument("--peer", default=os.path.join(ROOT, "..", "shared", "peers", "ppgn_torch.py"))
+    data = os.environ.get("PPGN_DATA", os.path.join(ROOT, "..", "shared", "data"))
+    parser.add_argument("--data", default=data, help="the data folder, with tu/MUTAG.zip and so on")
+    args = parser.parse_args()
+
+    print(f"{machine()}; {args.threads} threads, medians of {args.runs} alternating runs\n")
+    measured = []
+    with tempfile.TemporaryDirectory() as folder:
+        steps = [row for row in ((step_name(s), s) for s in STEPS) if args.only in row[0]]
+        if steps:
+            print("| step, dense | PyTorch | ppgn | ratio | GFLOPS | of GEMM | memory | page faults a step |")
+            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for name, shape in steps:
+            measured.append(step(args, name, shape))
+        epochs = [row for row in EPOCHS if args.only in epoch_name(row)]
+        if epochs:
+            print("\n| epoch, batches of 5 | PyTorch | ppgn | ratio | space | rows by level | memory | preparation |")
+            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for row in epochs:
+            measured.append(epoch(args, folder, row))
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(measured, file, indent=1)
+
+
+def step_name(shape):
+    return "{} x {} x {}".format(*shape)
+
+
+def epoch_name(row):
+    name, limit, _ = row
+    return name if limit is None else f"{name}, {limit} graphs"
+
+
+def step(args, name, shape):
+    batch, nodes, inputs = map(str, shape)
+    theirs = [sys.executable, "-c", PEER_STEP, args.peer, batch, nodes, inputs, "400", str(args.steps), str(args.threads)]
+    ours = [args.ppgn, "bench", "step", "--batch", batch, "--nodes", nodes, "--inputs", inputs, "--features", "400",
+            "--steps", str(args.steps), "--threads", str(args.threads), "--json"]
+    peer, own = in_turn(args, name, theirs, ours)
+    a, b = middle(peer, "step_ms"), middle(own, "step_ms")
+    gflops, gemm = middle(own, "gflops"), middle(own, "gemm_gflops")
+    # The share is taken run by run: the machine's speed changes from one to the next.
+    share = median([run["gflops"] / run["gemm_gflops"] for run in own])
+    print(f"| {name} | {a:.0f} ms | {b:.0f} ms | **{a / b:.2f}** | {gflops:.0f} | {100 * share:.0f} % of {gemm:.0f} | "
+          f"{memory(peer, own)} | {middle(own, 'minor_faults'):.0f} |", flush=True)
+    return {"name": name, "peer": peer, "ppgn": own}
+
+
+def epoch(args, folder, row):
+    dataset, limit, unlabelled = row
+    text, sizes = unpack(args, folder, dataset)
+    batches = os.path.join(folder, f"{dataset}.json")
+    with open(batches, "w") as file:
+        json.dump(same_size_batches(sizes, limit, 5, args.seed), file)
+    theirs = [sys.executable, args.peer, "epoch", text, "--batches", batches, "--threads", str(args.threads)]
+    theirs += ["--unlabelled"] if unlabelled else []
+    ours = [args.ppgn, "bench", "epoch", os.path.join(args.data, "tu", f"{dataset}.zip"), "--preset", "paper-1",
+            "--batches", batches, "--threads", str(args.threads), "--json"]
+    name = epoch_name(row)
+    peer, own = in_turn(args, name, theirs, ours)
+    assert {run["pairs"] for run in peer} == {run["pairs"] for run in own}, "the two did different work"
+    a, b, prepare = middle(peer, "epoch_s"), middle(own, "epoch_s"), middle(own, "prepare_s")
+    rows = " / ".join(f"{100 * r / own[0]['pairs']:.0f}" for r in own[0]["rows"])
+    print(f"| {name} | {a:.1f} s | {b:.2f} s | **{a / b:.2f}** | {own[0]['space']} | {rows} % | {memory(peer, own)} | "
+          f"{prepare:.2f} s, {prepare / b:.2f} epochs |", flush=True)
+    return {"name": name, "peer": peer, "ppgn": own}
+
+
+def in_turn(args, name, theirs, ours):
+    """What the two print, run by run."""
+    peer, own = [], []
+    for _ in range(args.runs):
+        for command, runs in ((theirs, peer), (ours, own)):
+            out = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+            runs.append(json.loads(out.strip().splitlines()[-1]))
+            print(name, "PyTorch" if runs is peer else "ppgn", runs[-1], file=sys.stderr, flush=True)
+    return peer, own
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def middle(runs, key):
+    return median([run[key] or 0.0 for run in runs])
+
+
+def memory(peer, own):
+    a, b = middle(peer, "peak_rss_mb"), middle(own, "peak_rss_mb")
+    return f"{b:.0f} of {a:.0f} MiB ({b / a:.2f})"
+
+
+def unpack(args, folder, dataset):
+    """The text file of a dataset, and the nodes of each of its graphs."""
+    path = os.path.join(folder, f"{dataset}.txt")
+    with zipfile.ZipFile(os.path.join(args.data, "tu", f"{dataset}.zip")) as archive:
+        text = archive.read(f"{dataset}/{dataset}.txt").decode()
+    with open(path, "w") as file:
+        file.write(text)
+    lines = iter(text.splitlines())
+    sizes = []
+    for _ in range(int(next(lines).split()[0])):
+        sizes.append(int(next(lines).split()[0]))
+        for _ in range(sizes[-1]):
+            next(lines)
+    return path, sizes
+
+
+def same_size_batches(sizes, limit, size, seed):
+    """Graphs of one size together, at most `size` of them, in random order."""
+    draw = random.Random(seed)
+    groups = {}
+    for graph in draw.sample(range(len(sizes)), min(limit or len(sizes), len(sizes))):
+        groups.setdefault(sizes[graph], []).append(graph)
+    batches = [group[i : i + size] for group in groups.values() for i in range(0, len(group), size)]
+    draw.shuffle(batches)
+    return batches
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as file:
+            model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    import torch
+
+    return f"{model}, {os.cpu_count()} cores, PyTorch {torch.__version__}"
+
+
+if __name__ == "__main__":
+    main()

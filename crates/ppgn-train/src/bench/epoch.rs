@@ -1,0 +1,153 @@
+//! An epoch of training on a dataset, batch by batch as it is trained.
+
+use super::usage::peak_rss_mb;
+use crate::batches::batches;
+use crate::data::{Prepared, limited};
+use crate::settings::{Division, Overrides, Settings};
+use crate::trainer::one_step;
+use ppgn_graph::{Dataset, Error, Result};
+use ppgn_nn::{Adam, Device};
+use serde::Serialize;
+use std::time::Instant;
+
+/// What is timed.
+#[derive(Debug, Clone, Default)]
+pub struct EpochWork<'a> {
+    /// Where the settings start from, such as `paper-1`.
+    pub preset: &'a str,
+    /// What is different from it.
+    pub overrides: Overrides,
+    /// Only so many graphs, drawn by the seed.
+    pub limit: Option<usize>,
+    /// The batches, by the graphs' numbers; without it they are drawn as for training.
+    pub batches: Option<Vec<Vec<u32>>>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EpochFigures {
+    /// The dataset's name.
+    pub dataset: String,
+    /// `dense` or `quotient`.
+    pub space: &'static str,
+    /// Threads that it was spread over.
+    pub threads: usize,
+    /// Graphs of the epoch.
+    pub graphs: usize,
+    /// Steps of the epoch.
+    pub batches: usize,
+    /// Ordered pairs of nodes of all graphs.
+    pub pairs: usize,
+    /// Rows of all batches, by level from the input to the last block's output.
+    pub rows: Vec<usize>,
+    /// Seconds of the epoch: batches made of the prepared data, and trained on.
+    pub epoch_s: f64,
+    /// Seconds of preparation before the first epoch: encoding checks and colouring.
+    pub prepare_s: f64,
+    /// The loss, summed over the epoch.
+    pub loss: f64,
+    /// The most memory that was resident, in MiB.
+    pub peak_rss_mb: Option<f64>,
+}
+
+/// Times one epoch of training on all graphs, after one step that warms up. `watcher` hears of the graphs done so far
+/// and says `false` to stop.
+pub fn epoch(
+    dataset: &Dataset,
+    work: &EpochWork<'_>,
+    watcher: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<EpochFigures> {
+    let (dataset, given) = match &work.batches {
+        Some(given) => {
+            let (dataset, given) = named(dataset, given)?;
+            (dataset, Some(given))
+        }
+        None => (limited(dataset, work.limit, work.overrides.seed.unwrap_or(0))?, None),
+    };
+    let all = Division::Shares([1.0, 0.0, 0.0]);
+    let settings =
+        Settings::resolve(dataset.name(), &dataset, work.limit, work.preset, &work.overrides, all, &[])?;
+    let start = Instant::now();
+    let prepared = Prepared::new(&settings, &dataset)?;
+    let prepare_s = start.elapsed().as_secs_f64();
+
+    let training = &settings.training;
+    let batches = given.unwrap_or_else(|| {
+        batches(&dataset, &prepared.split.train, training.batch, training.batching, settings.drawn_from(), 1)
+    });
+    let device = Device::default();
+    let mut network = settings.network.init(&device, settings.drawn_from(), training.precision)?;
+    let mut adam = Adam::new(&crate::run::arrays(&network)?);
+    let Some(first) = batches.first() else { return Err(Error::call("there are no batches to train on")) };
+    let mut rows = vec![0; settings.network.blocks.len() + 1];
+    let mut train = |chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
+        let batch = prepared.batch(chosen, &device)?;
+        rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
+        let step = one_step(&prepared, &mut network, &mut adam, &batch, chosen, training.rate)?;
+        step.map(|step| step.loss).ok_or_else(|| {
+            Error::unfit("the loss is no finite number after some steps; a smaller --rate may help")
+        })
+    };
+    train(first, &mut rows)?;
+    rows.fill(0);
+
+    let (mut loss, mut graphs) = (0.0, 0);
+    let start = Instant::now();
+    for chosen in &batches {
+        loss += train(chosen, &mut rows)?;
+        graphs += chosen.len();
+        if !watcher(graphs, dataset.len()) {
+            return Err(Error::unfit("stopped before the epoch was over"));
+        }
+    }
+    let epoch_s = start.elapsed().as_secs_f64();
+    let pairs = batches.iter().flatten().map(|&g| dataset.graph(g as usize).nodes().pow(2)).sum();
+    Ok(EpochFigures {
+        dataset: dataset.name().to_string(),
+        space: if prepared.space.colours.is_some() { "quotient" } else { "dense" },
+        threads: rayon::current_num_threads(),
+        graphs,
+        batches: batches.len(),
+        pairs,
+        rows,
+        epoch_s,
+        prepare_s,
+        loss,
+        peak_rss_mb: peak_rss_mb(),
+    })
+}
+
+/// The graphs that batches name, each once, and the batches by their new numbers.
+fn named(dataset: &Dataset, batches: &[Vec<u32>]) -> Result<(Dataset, Vec<Vec<u32>>)> {
+    if batches.is_empty() || batches.iter().any(Vec::is_empty) {
+        return Err(Error::call("a file of batches has at least one batch, and a batch at least one graph"));
+    }
+    let mut chosen = batches.concat();
+    chosen.sort_unstable();
+    chosen.dedup();
+    if let Some(&beyond) = chosen.last().filter(|&&g| g as usize >= dataset.len()) {
+        return Err(Error::call(format!(
+            "the batches name graph {beyond}, but {} has {} graphs, counted from 0",
+            dataset.name(),
+            dataset.len()
+        )));
+    }
+    let place = |g: &u32| chosen.partition_point(|c| c < g) as u32;
+    let renumbered = batches.iter().map(|batch| batch.iter().map(place).collect()).collect();
+    Ok((dataset.subset(&chosen)?, renumbered))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::generate::generate;
+
+    #[test]
+    fn batches_by_number() {
+        let csl = generate("csl").unwrap();
+        let (some, batches) = named(&csl, &[vec![7, 3], vec![140]]).unwrap();
+        assert_eq!((some.len(), batches), (3, vec![vec![1, 0], vec![2]]));
+        assert!(named(&csl, &[vec![150]]).unwrap_err().is_call());
+        assert!(named(&csl, &[vec![]]).unwrap_err().is_call());
+    }
+}

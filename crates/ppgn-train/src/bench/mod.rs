@@ -1,0 +1,20 @@
+//! What training costs on this machine, now: a step on random inputs, an epoch of a dataset.
+//!
+//! The counterpart of `bench` and `epoch` of a PyTorch program, so that the two can be run in turn on the same work. Times
+//! mean something only beside others of the same sitting; [`gemm_gflops`] is what the machine gives a plain matrix
+//! product at that moment.
+
+mod epoch;
+mod gemm;
+mod step;
+mod usage;
+
+pub use epoch::{EpochFigures, EpochWork, epoch};
+pub use gemm::gemm_gflops;
+pub use step::{StepFigures, StepWork, step, step_flops};
+
+/// The middle one of some numbers; of an even number the upper middle one.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
+}

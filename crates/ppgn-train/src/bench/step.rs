@@ -1,0 +1,168 @@
+//! A training step on random inputs: three blocks of one width, suffix ii, two classes, summed cross entropy, Adam.
+
+use super::gemm::gemm_gflops;
+use super::median;
+use super::usage::{minor_faults, peak_rss_mb};
+use ppgn_graph::random::Stream;
+use ppgn_graph::{Error, Result};
+use ppgn_nn::{
+    Adam, Batch, BlockConfig, Colours, Cost, Device, PpgnConfig, Precision, SpaceChoice, Values, loss,
+};
+use serde::Serialize;
+use std::time::Instant;
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StepWork {
+    /// Graphs in the batch.
+    pub batch: usize,
+    /// Nodes of each.
+    pub nodes: usize,
+    /// Input channels.
+    pub inputs: usize,
+    /// The width of the three blocks.
+    pub features: usize,
+    /// Layers of m1 and m2.
+    pub depth: usize,
+    /// What the rows are.
+    pub space: SpaceChoice,
+    /// Steps to take the median of, after two that warm up.
+    pub steps: usize,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepFigures {
+    /// What was timed; its space is the one that was used.
+    #[serde(flatten)]
+    pub work: StepWork,
+    /// Threads that it was spread over.
+    pub threads: usize,
+    /// Rows at every level, from the input to the last block's output.
+    pub rows: Vec<usize>,
+    /// Milliseconds a step, the median.
+    pub step_ms: f64,
+    /// Billions of operations a second, by [`step_flops`], the dense space's count whatever the space is.
+    pub gflops: f64,
+    /// What a matrix product of as many rows reaches, right before and after the steps: the better of the two.
+    pub gemm_gflops: f64,
+    /// The most memory that was resident during the steps, in MiB.
+    pub peak_rss_mb: Option<f64>,
+    /// Minor page faults a step.
+    pub minor_faults: Option<f64>,
+}
+
+/// Multiply-adds of a dense forward pass times six, for forward and backward.
+///
+/// With `rows` pairs of graphs with n nodes and blocks of widths `a -> b`:
+/// `6 rows sum (2 (a b + (depth - 1) b^2) + (a + b) b + b n)`.
+pub fn step_flops(work: &StepWork) -> f64 {
+    let (n, b, depth) = (work.nodes as f64, work.features as f64, work.depth as f64);
+    let block = |a: f64| 2.0 * (a * b + (depth - 1.0) * b * b) + (a + b) * b + b * n;
+    6.0 * work.batch as f64 * n * n * (block(work.inputs as f64) + 2.0 * block(b))
+}
+
+/// Times training steps.
+///
+/// ```
+/// use ppgn_nn::SpaceChoice;
+/// use ppgn_train::bench::{StepWork, step};
+/// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3 };
+/// let figures = step(&work)?;
+/// assert!(figures.step_ms > 0.0 && figures.rows == [32; 4]);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn step(work: &StepWork) -> Result<StepFigures> {
+    let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
+    if graphs == 0 || n == 0 || steps == 0 {
+        return Err(Error::call("a step takes at least one graph with one node, and one step"));
+    }
+    let config =
+        PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
+    config.validate()?;
+    let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(inputs));
+    if numbers.is_none_or(|numbers| numbers > 1 << 34) {
+        return Err(Error::call(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
+    }
+    let before = gemm_gflops(graphs * n * n, steps);
+    let device = Device::default();
+    let mut network = config.init(&device, 0, Precision::F32)?;
+    let mut random = Stream::new(0, "step", &[]);
+    let rows: Vec<f32> = (0..graphs * n * n * inputs).map(|_| random.unit() as f32).collect();
+    let (batch, rows, space) = on_space(&config, rows, work, space, &device)?;
+    let classes: Vec<usize> = (0..graphs).map(|g| g % 2).collect();
+    let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
+    let mut adam = Adam::new(&parameters);
+    drop(parameters);
+
+    let mut times = Vec::with_capacity(steps);
+    let mut faults = minor_faults();
+    for number in 0..steps + WARM {
+        if number == WARM {
+            faults = minor_faults();
+        }
+        let start = Instant::now();
+        let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &classes))?;
+        network.update(|parameters| adam.step(parameters, &step.gradients, 1e-4))?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    let minor_faults = minor_faults().zip(faults).map(|(end, start)| (end - start) as f64 / steps as f64);
+    let peak_rss_mb = peak_rss_mb();
+    let seconds = median(times.split_off(WARM));
+    let after = gemm_gflops(graphs * n * n, steps);
+    let work = StepWork { space, ..*work };
+    Ok(StepFigures {
+        work,
+        threads: rayon::current_num_threads(),
+        rows,
+        step_ms: seconds * 1e3,
+        gflops: step_flops(&work) / seconds / 1e9,
+        gemm_gflops: before.max(after),
+        peak_rss_mb,
+        minor_faults,
+    })
+}
+
+/// Steps before the clock starts.
+const WARM: usize = 2;
+
+/// The batch on a space, its rows by level, and which space it is.
+fn on_space(
+    config: &PpgnConfig,
+    rows: Vec<f32>,
+    work: &StepWork,
+    space: SpaceChoice,
+    device: &Device,
+) -> Result<(Batch, Vec<usize>, SpaceChoice)> {
+    let (n, graphs) = (work.nodes, work.batch);
+    let of_graph = |g: usize| &rows[g * n * n * work.inputs..][..n * n * work.inputs];
+    let depth = config.blocks.len();
+    if space != SpaceChoice::Dense {
+        let nodes = vec![n; graphs];
+        let colours =
+            Colours::new(&nodes, work.inputs, depth, &Default::default(), |g| Ok(of_graph(g).to_vec()))?;
+        if space == SpaceChoice::Quotient || Cost::new(config, &colours).share() < 1.0 {
+            let batch = Batch::quotient(&colours, &(0..graphs).collect::<Vec<_>>(), device)?;
+            let rows = (0..=depth).map(|level| colours.count(level)).collect();
+            return Ok((batch, rows, SpaceChoice::Quotient));
+        }
+    }
+    let each: Vec<(usize, &[f32])> = (0..graphs).map(|g| (n, of_graph(g))).collect();
+    let batch = Batch::dense(work.inputs, &each, device)?;
+    Ok((batch, vec![graphs * n * n; depth + 1], SpaceChoice::Dense))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_counted_as_in_the_peer() {
+        // step_flops(64 * 18 * 18, 18, 19, (400,) * 3, 2) of ppgn_torch.py.
+        let space = SpaceChoice::Dense;
+        let work = StepWork { batch: 64, nodes: 18, inputs: 19, features: 400, depth: 2, space, steps: 1 };
+        let macs = 2.0 * (19.0 * 400.0 + 160_000.0) + 419.0 * 400.0 + 7200.0;
+        let rest = 2.0 * (2.0 * 320_000.0 + 320_000.0 + 7200.0);
+        assert_eq!(step_flops(&work), 6.0 * 20736.0 * (macs + rest));
+    }
+}

@@ -1,0 +1,36 @@
+//! `ppgn bench`: what training costs here and now, for people and for `benches/peers/compare.py`.
+
+mod epoch;
+mod step;
+
+use anyhow::Result;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// `ppgn bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Time a training step of three blocks on random inputs, beside a plain matrix product
+    Step(step::Args),
+    /// Time an epoch of training on a dataset, with what preparing it takes told apart
+    Epoch(Box<epoch::Args>),
+}
+
+/// Runs `ppgn bench`.
+pub(crate) fn run(args: Args) -> Result<ExitCode> {
+    match args.command {
+        Command::Step(args) => step::run(&args),
+        Command::Epoch(args) => epoch::run(&args),
+    }
+}
+
+/// A figure that not every system tells.
+fn known(figure: Option<f64>, unit: &str) -> String {
+    figure.map_or_else(|| "not told by this system".into(), |x| format!("{x:.0}{unit}"))
+}

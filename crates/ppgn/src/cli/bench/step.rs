@@ -1,0 +1,77 @@
+//! `ppgn bench step`.
+
+use super::known;
+use crate::cli::output;
+use crate::cli::threads::ThreadsArgs;
+use crate::cli::train::settings::named;
+use anyhow::Result;
+use ppgn::nn::SpaceChoice;
+use ppgn::train::bench::{StepFigures, StepWork, step};
+use std::process::ExitCode;
+
+/// `ppgn bench step`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Three blocks of F features, suffix ii, two classes, summed cross entropy, Adam, f32. The graphs' inputs are random numbers, as in\nthe PyTorch program that benches/peers/compare.py runs beside it: no two pairs are alike, so --space quotient is no shortcut here."
+)]
+pub(super) struct Args {
+    /// Graphs in the batch
+    #[arg(long, value_name = "B", default_value_t = 5)]
+    batch: usize,
+    /// Nodes of each graph
+    #[arg(long, value_name = "N", default_value_t = 18)]
+    nodes: usize,
+    /// Input channels
+    #[arg(long, value_name = "C", default_value_t = 8)]
+    inputs: usize,
+    /// The width of the three blocks
+    #[arg(long, value_name = "F", default_value_t = 400)]
+    features: usize,
+    /// Layers of the MLPs m1 and m2
+    #[arg(long, value_name = "D", default_value_t = 2)]
+    depth: usize,
+    /// What the rows are: dense (every pair of nodes), quotient (every colour of pairs), or auto, the cheaper
+    #[arg(long, value_name = "SPACE", default_value = "dense", value_parser = named::<SpaceChoice>)]
+    space: SpaceChoice,
+    /// Steps to take the median of, after two that warm up
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    steps: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `ppgn bench step`.
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    args.threads.apply();
+    let Args { batch, nodes, inputs, features, depth, space, steps, .. } = *args;
+    let figures = step(&StepWork { batch, nodes, inputs, features, depth, space, steps })?;
+    match args.json {
+        true => output::json(&serde_json::to_value(&figures)?)?,
+        false => output::print(&told(&figures))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(figures: &StepFigures) -> String {
+    let StepFigures { work, threads, rows, step_ms, gflops, gemm_gflops, peak_rss_mb, minor_faults } =
+        figures;
+    let share = 100.0 * gflops / gemm_gflops;
+    output::facts(&[
+        (
+            "work",
+            format!(
+                "{} x {} nodes x {} channels, {} features",
+                work.batch, work.nodes, work.inputs, work.features
+            ),
+        ),
+        ("space", format!("{}, rows by level {rows:?}", work.space.name())),
+        ("threads", threads.to_string()),
+        ("step", format!("{step_ms:.1} ms")),
+        ("speed", format!("{gflops:.1} GFLOPS, {share:.0} % of a matrix product's {gemm_gflops:.1}")),
+        ("memory", known(*peak_rss_mb, " MiB at most")),
+        ("page faults", known(*minor_faults, " a step")),
+    ])
+}

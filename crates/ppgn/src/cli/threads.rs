@@ -1,0 +1,19 @@
+//! How many threads a command works with.
+
+/// `--threads`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct ThreadsArgs {
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl ThreadsArgs {
+    /// Makes it so, for the rest of the process.
+    pub(crate) fn apply(self) {
+        if let Some(threads) = self.threads {
+            // Only the first call of a process counts, and this is it.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        }
+    }
+}
