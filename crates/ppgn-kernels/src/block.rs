@@ -6,7 +6,7 @@
 
 use crate::buffer::Buffer;
 use crate::gemm::{End, Panels, Start, rows};
-use crate::linear::{Input, Joined, Layer, add_to, chunk_rows, linear_backward};
+use crate::linear::{Input, Joined, Layer, add_to, all_column_sums, chunk_rows, linear_backward};
 use crate::mlp::{Backward, Forward, Mlp, mlps, mlps_backward};
 use crate::norm;
 use crate::product::{Square, product, product_backward};
@@ -68,7 +68,7 @@ pub struct Kept<T: Real> {
     /// m3(X), where m3 is an MLP.
     passed: Option<Buffer<T>>,
     /// The hidden layers of m1, m2 and m3, where they are kept.
-    hidden: Option<Vec<Buffer<T>>>,
+    hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
 impl<T: Real> Block<'_, T> {
@@ -93,7 +93,20 @@ impl<T: Real> Block<'_, T> {
 
     /// Numbers a row of all hidden layers of its MLPs.
     pub fn hidden(&self) -> usize {
-        [&self.m1, &self.m2].into_iter().chain(&self.m3).map(Mlp::hidden).sum()
+        self.mlps().into_iter().map(Mlp::hidden).sum()
+    }
+
+    fn mlps(&self) -> Vec<&Mlp<'_, T>> {
+        [&self.m1, &self.m2].into_iter().chain(&self.m3).collect()
+    }
+
+    /// The hidden layers of all MLPs, which the forward pass did not keep.
+    fn hidden_again(&self, x: &[T]) -> Vec<Vec<Buffer<T>>> {
+        let all = self.mlps();
+        let mut hidden: Vec<Vec<Buffer<T>>> = all.iter().map(|m| m.rooms(x.len() / self.inputs())).collect();
+        let forward = all.into_iter().zip(&mut hidden);
+        mlps(x, forward.map(|(mlp, hidden)| Forward { mlp, hidden: slices(hidden), y: None }).collect());
+        hidden
     }
 
     /// The output, and what the backward pass needs if it is wanted.
@@ -114,15 +127,15 @@ impl<T: Real> Block<'_, T> {
             }
         };
         let width = self.product();
-        let all: Vec<&Mlp<'_, T>> = [&self.m1, &self.m2].into_iter().chain(&self.m3).collect();
+        let all = self.mlps();
         let mut y: Vec<Buffer<T>> = all.iter().map(|m| Buffer::dirty(count * m.outputs())).collect();
-        let mut hidden: Option<Vec<Buffer<T>>> =
-            (keep == Keep::Hidden).then(|| all.iter().map(|m| Buffer::dirty(count * m.hidden())).collect());
+        let mut hidden: Option<Vec<Vec<Buffer<T>>>> =
+            (keep == Keep::Hidden).then(|| all.iter().map(|m| m.rooms(count)).collect());
         let mut rooms = hidden.iter_mut().flatten();
         let forward = all.iter().zip(&mut y).map(|(mlp, y)| Forward {
             mlp,
-            y,
-            hidden: rooms.next().map(|room| &mut room[..]),
+            hidden: rooms.next().map(|rooms| slices(rooms)).unwrap_or_default(),
+            y: Some(&mut y[..]),
         });
         mlps(x, forward.collect());
         let mut y = y.into_iter();
@@ -235,8 +248,9 @@ impl<T: Real> Block<'_, T> {
             }
         }
         drop(w);
-        let mut hidden = hidden.iter().flatten().map(|hidden| &hidden[..]);
-        let [h1, h2, h3] = std::array::from_fn(|_| hidden.next());
+        let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(x));
+        let mut hidden = hidden.iter_mut().map(|hidden| slices(hidden));
+        let [h1, h2, h3] = std::array::from_fn(|_| hidden.next().unwrap_or_default());
         let mut dx = match (&self.m3, passed) {
             (Some(m3), Some(passed)) => {
                 let mut d3 = dx.take()?;
@@ -285,15 +299,19 @@ impl<T: Real> Block<'_, T> {
         let [of_x, of_w] = halves(m4, inner, width, Layer::backward_panels);
         let w = Joined { input: Input::InPlace(w), width, from: inner, back: &of_w };
         let x = Joined { input: Input::Apart(passed, dx), width: inner, from: 0, back: &of_x };
-        let sums = match pairs {
+        add_to(bias, &all_column_sums(below, outputs));
+        match pairs {
             Pairs::Dense(_) => linear_backward(d, outputs, vec![w, x], weights),
             Pairs::Quotient { .. } => {
                 linear_backward(d, outputs, vec![w], (&mut *weights.0, weights.1));
-                linear_backward(below, outputs, vec![x], weights)
+                linear_backward(below, outputs, vec![x], weights);
             }
-        };
-        add_to(bias, &sums);
+        }
     }
+}
+
+fn slices<T: Real>(buffers: &mut [Buffer<T>]) -> Vec<&mut [T]> {
+    buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
 }
 
 fn copy<T: Real>(x: &[T]) -> Buffer<T> {

@@ -4,6 +4,7 @@
 //! The store keeps at most a quarter more than was ever in use at once.
 
 use crate::real::Real;
+use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard};
 
@@ -66,7 +67,7 @@ impl<T: Real> Buffer<T> {
     /// So many zeros.
     pub fn zeros(length: usize) -> Self {
         let mut buffer = Self::dirty(length);
-        buffer.fill(T::default());
+        buffer.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
         buffer
     }
 }

@@ -1,9 +1,6 @@
-//! Linear layers on rows, and their way back: gradients of weights are summed over stretches of rows.
-//!
-//! When the chunks of a stretch are through, tiles of the weights' gradients are summed over it, so no thread has a copy of
-//! its own and the sums do not depend on the number of threads.
+//! Linear layers on rows, forward and back.
 
-use crate::gemm::{End, Panels, Product, Side, Slab, Slabs, Start, View, outer, rows};
+use crate::gemm::{End, Panels, Product, Start, View, outer, rows};
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
@@ -48,9 +45,6 @@ impl<'a, T: Real> Layer<'a, T> {
     }
 }
 
-/// Chunks of a stretch.
-pub(crate) const STRETCH: usize = 4;
-
 /// Rows of a chunk: as many as fit the cache with their layers, and few enough that threads have some each. It depends
 /// on the number of rows alone.
 pub(crate) fn chunk_rows(rows: usize) -> usize {
@@ -59,6 +53,7 @@ pub(crate) fn chunk_rows(rows: usize) -> usize {
 
 /// One of the inputs that a linear layer has side by side.
 pub(crate) struct Joined<'a, T> {
+    /// The input, and where its gradient goes.
     pub(crate) input: Input<'a, T>,
     /// Its width.
     pub(crate) width: usize,
@@ -66,58 +61,6 @@ pub(crate) struct Joined<'a, T> {
     pub(crate) from: usize,
     /// What takes a gradient back to it.
     pub(crate) back: &'a Panels<T>,
-}
-
-/// The way back through a linear layer of some inputs: `C += D^T X` in each one's columns of the layer's weights, and its
-/// gradient `D A` where that goes to. Gives the sums of D's columns.
-///
-/// # Shapes
-/// - `d`: `[rows, outputs]`
-/// - `weights`: `[outputs, stride]`
-pub(crate) fn linear_backward<T: Real>(
-    d: &[T],
-    outputs: usize,
-    mut inputs: Vec<Joined<'_, T>>,
-    (weights, stride): (&mut [T], usize),
-) -> Vec<T> {
-    let count = d.len() / outputs.max(1);
-    let chunk = chunk_rows(count);
-    let stretch = chunk * STRETCH;
-    let room = |side, width| Slabs::new(side, stretch.min(count), width, chunk);
-    let mut left = room(Side::Left, outputs);
-    let mut right: Vec<Slabs<T>> = inputs.iter().map(|input| room(Side::Right, input.width)).collect();
-    let mut total = vec![T::default(); outputs];
-    for start in (0..count).step_by(stretch) {
-        let end = (start + stretch).min(count);
-        left.set_rows(end - start);
-        let d = d[start * outputs..end * outputs].chunks(chunk * outputs);
-        let mut tasks: Vec<_> =
-            d.zip(left.slabs()).map(|(d, slab)| (d, slab, Vec::with_capacity(inputs.len()))).collect();
-        for (input, right) in inputs.iter_mut().zip(&mut right) {
-            right.set_rows(end - start);
-            let (width, back) = (input.width, input.back);
-            let part = start * width..end * width;
-            let rows = input.input.chunks(part, (chunk * width).max(1));
-            for ((task, rows), slab) in tasks.iter_mut().zip(rows).zip(right.slabs()) {
-                task.2.push((rows, slab, back));
-            }
-        }
-        let sums: Vec<Vec<T>> = tasks
-            .into_par_iter()
-            .map(|(d, slab, parts)| {
-                slab.fill(d);
-                for (input, slab, back) in parts {
-                    input.backward(d, back, slab);
-                }
-                column_sums(d, outputs)
-            })
-            .collect();
-        sums.iter().for_each(|sum| add_to(&mut total, sum));
-        for (input, right) in inputs.iter().zip(&right) {
-            outer(vec![Product { a: &left, b: right, c: weights, stride, from: input.from }]);
-        }
-    }
-    total
 }
 
 /// The input of a linear layer, and where its gradient goes.
@@ -128,38 +71,54 @@ pub(crate) enum Input<'a, T> {
     InPlace(&'a mut [T]),
 }
 
-impl<T: Real> Input<'_, T> {
-    /// A part of it, in chunks.
-    fn chunks(&mut self, part: std::ops::Range<usize>, chunk: usize) -> Vec<Input<'_, T>> {
-        match self {
-            Input::Apart(x, dx) => {
-                let mut dx = dx.as_mut().map(|dx| dx[part.clone()].chunks_mut(chunk));
-                let x = x[part].chunks(chunk);
-                x.map(|x| Input::Apart(x, dx.as_mut().and_then(Iterator::next))).collect()
-            }
-            Input::InPlace(x) => x[part].chunks_mut(chunk).map(Input::InPlace).collect(),
-        }
+/// The way back through a linear layer of some inputs: `C += D^T X` in each one's columns of the layer's weights, and its
+/// gradient `D A` where that goes to.
+///
+/// # Shapes
+/// - `d`: `[rows, outputs]`
+/// - `weights`: `[outputs, stride]`
+pub(crate) fn linear_backward<T: Real>(
+    d: &[T],
+    outputs: usize,
+    inputs: Vec<Joined<'_, T>>,
+    (weights, stride): (&mut [T], usize),
+) {
+    for Joined { input, width, from, .. } in &inputs {
+        let x = match input {
+            Input::Apart(x, _) => x,
+            Input::InPlace(x) => &**x,
+        };
+        outer(vec![Product { a: d, b: x, width: *width, c: &mut *weights, stride, from: *from }]);
     }
-
-    /// Fills the slab with the input, and makes its gradient.
-    fn backward(self, d: &[T], back: &Panels<T>, slab: Slab<'_, T>) {
-        match self {
-            Input::Apart(x, dx) => {
-                slab.fill(x);
-                if let Some(dx) = dx {
-                    rows(d, back, dx, Start::There, End::Keep);
-                }
-            }
-            Input::InPlace(x) => {
-                slab.fill(x);
-                rows(d, back, x, Start::Zero, End::Keep);
-            }
-        }
+    let chunk = chunk_rows(d.len() / outputs.max(1));
+    let mut tasks: Vec<_> =
+        d.chunks(chunk * outputs).map(|d| (d, Vec::with_capacity(inputs.len()))).collect();
+    for Joined { input, width, back, .. } in inputs {
+        let (to, start) = match input {
+            Input::Apart(_, None) => continue,
+            Input::Apart(_, Some(dx)) => (dx, Start::There),
+            Input::InPlace(x) => (x, Start::Zero),
+        };
+        tasks
+            .iter_mut()
+            .zip(to.chunks_mut(chunk * width))
+            .for_each(|(task, to)| task.1.push((to, start, back)));
     }
+    tasks.into_par_iter().for_each(|(d, parts)| {
+        parts.into_iter().for_each(|(to, start, back)| rows(d, back, to, start, End::Keep));
+    });
 }
 
-/// The sums of columns of `[rows, width]`.
-pub(crate) fn column_sums<T: Real>(x: &[T], width: usize) -> Vec<T> {
+/// The sums of columns of `[rows, width]`, chunk by chunk in order.
+pub(crate) fn all_column_sums<T: Real>(x: &[T], width: usize) -> Vec<T> {
+    let chunk = chunk_rows(x.len() / width.max(1));
+    let parts: Vec<Vec<T>> = x.par_chunks((chunk * width).max(1)).map(|x| column_sums(x, width)).collect();
+    let mut total = vec![T::default(); width];
+    parts.iter().for_each(|part| add_to(&mut total, part));
+    total
+}
+
+fn column_sums<T: Real>(x: &[T], width: usize) -> Vec<T> {
     struct Sums<'a, T>(&'a [T], usize);
     impl<T: Real> Kernel<T> for Sums<'_, T> {
         type Output = Vec<T>;

@@ -107,6 +107,9 @@ pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
     tied
 }
 
+/// Channels that are looked at together.
+const GROUP: usize = 32;
+
 struct Maximum<'a, T> {
     pools: Pools<'a>,
     graph: usize,
@@ -147,10 +150,16 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
                 for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
                 {
                     let from = part * channels;
-                    for (c, (&m, &x)) in maxima[from..from + channels].iter().zip(row).enumerate() {
-                        if m == x {
-                            pairs[from + c] += count;
-                            tied.push((number as u32, (from + c) as u32, T::rounded(f64::from(count))));
+                    // Most rows attain few maxima: some channels at a time are asked whether there is one.
+                    let some = maxima[from..from + channels].chunks(GROUP).zip(row.chunks(GROUP));
+                    for (group, (m, x)) in some.enumerate() {
+                        if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
+                            continue;
+                        }
+                        for c in (0..m.len()).filter(|&c| m[c] == x[c]) {
+                            let place = from + group * GROUP + c;
+                            pairs[place] += count;
+                            tied.push((number as u32, place as u32, T::rounded(f64::from(count))));
                         }
                     }
                 }

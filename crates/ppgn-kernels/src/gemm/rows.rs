@@ -20,13 +20,13 @@ pub(crate) enum Start<'a, T> {
 
 /// What happens to a number of the result at the end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum End<'a, T> {
+pub(crate) enum End {
     /// Nothing.
     Keep,
     /// `max(0, x)`.
     Relu,
-    /// 0 where this matrix, `[rows, columns]`, is not above 0: ReLU's derivative.
-    Mask(&'a [T]),
+    /// 0 where what was there is not above 0: the derivative of the ReLU that put it there.
+    Mask,
 }
 
 /// `C = end(start + A B)`.
@@ -37,7 +37,7 @@ pub(crate) enum End<'a, T> {
 ///
 /// # Complexity
 /// O(rows * depth * columns), near the machine's limit from some ten rows on.
-pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_, T>, end: End<'_, T>) {
+pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_, T>, end: End) {
     if b.columns == 0 {
         return;
     }
@@ -51,9 +51,6 @@ pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_
         }
         Start::Zero | Start::There => {}
     }
-    if let End::Mask(mask) = end {
-        assert_eq!(mask.len(), c.len());
-    }
     dispatch(Rows { a, b, c, start, end });
 }
 
@@ -62,7 +59,7 @@ struct Rows<'a, T> {
     b: &'a Panels<T>,
     c: &'a mut [T],
     start: Start<'a, T>,
-    end: End<'a, T>,
+    end: End,
 }
 
 impl<T: Real> Kernel<T> for Rows<'_, T> {
@@ -115,8 +112,8 @@ impl<T: Real> Rows<'_, T> {
             let sums = match self.end {
                 End::Keep => sums,
                 End::Relu => sums.map(S::relu),
-                End::Mask(mask) => {
-                    let mask = read::<T, S>(&mask[at..at + S::NR]);
+                End::Mask => {
+                    let mask = read::<T, S>(&self.c[at..at + S::NR]);
                     [S::mask(sums[0], mask[0]), S::mask(sums[1], mask[1])]
                 }
             };
@@ -150,8 +147,8 @@ impl<T: Real> Rows<'_, T> {
             match self.end {
                 End::Keep => {}
                 End::Relu => line.iter_mut().for_each(|x| *x = if *x < zero { zero } else { *x }),
-                End::Mask(mask) => {
-                    let mask = &mask[at..at + width];
+                End::Mask => {
+                    let mask = &self.c[at..at + width];
                     line.iter_mut().zip(mask).for_each(|(x, &m)| *x = if m > zero { *x } else { zero });
                 }
             }
