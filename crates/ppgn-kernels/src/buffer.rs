@@ -69,6 +69,13 @@ impl<T: Real> Buffer<T> {
         buffer.fill(T::default());
         buffer
     }
+
+    /// The same numbers again.
+    pub(crate) fn copy(&self) -> Self {
+        let mut copy = Self::dirty(self.length);
+        copy.copy_from_slice(self);
+        copy
+    }
 }
 
 impl<T: Real> Drop for Buffer<T> {

@@ -22,7 +22,8 @@ fn check(config: &PpgnConfig, seed: u64, precision: Precision, tolerance: f64) -
         .map(|network| network.backward(&batch, |scores| loss::cross_entropy(scores, &classes)).unwrap());
     prop_assert!(close(&steps[0].scores.to_f64(), &steps[1].scores.to_f64()));
     for (a, b) in steps[0].gradients.iter().zip(&steps[1].gradients) {
-        prop_assert!(close(&a.to_f64(), &b.to_f64()));
+        let (a, b) = (a.to_f64(), b.to_f64());
+        prop_assert!(close(&a, &b), "{} of {}: {a:?} {b:?}", distance(&a, &b), largest(&b));
     }
     Ok(())
 }
