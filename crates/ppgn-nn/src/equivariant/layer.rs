@@ -208,7 +208,8 @@ impl EquivariantLinear {
     fn reduce(&self, reduction: &Reduction, x: &Tensor<2>, n: usize) -> Tensor<2> {
         let sum = reduction.apply(x, n);
         match (self.config.normalise, reduction.summed()) {
-            (true, summed) if summed > 0 => sum.div_scalar((n as f64).powi(summed as i32)),
+            // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
+            (true, summed) if summed > 0 => sum.mul_scalar((n as f64).powi(-(summed as i32))),
             _ => sum,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers};
 use ppgn_graph::random::Stream;
-use ppgn_nn::{Engine, PpgnConfig, Precision, loss};
+use ppgn_nn::{BlockConfig, Engine, Model, PpgnConfig, Precision, loss};
 use proptest::prelude::*;
 
 /// Scores, features and gradients of both agree, relative to the largest number of each.
@@ -26,6 +26,17 @@ fn check(config: &PpgnConfig, seed: u64, precision: Precision, tolerance: f64) -
         prop_assert!(close(&a, &b), "{} of {}: {a:?} {b:?}", distance(&a, &b), largest(&b));
     }
     Ok(())
+}
+
+#[test]
+fn every_model() {
+    for model in Model::ALL {
+        for seed in 0..10 {
+            let config =
+                PpgnConfig { model, blocks: [5, 4].map(BlockConfig::new).to_vec(), ..PpgnConfig::new(2, 3) };
+            check(&config, seed, Precision::F64, 1e-9).unwrap();
+        }
+    }
 }
 
 proptest! {

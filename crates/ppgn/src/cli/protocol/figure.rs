@@ -1,7 +1,7 @@
 //! `ppgn reproduce figure`: the paper's inset figure, four models on one split.
 
 use super::board::Board;
-use super::reproduce::{Common, Part, permission};
+use super::reproduce::{Common, Order, Part, permission};
 use super::{duration, shown, stopped};
 use crate::cli::output;
 use crate::cli::train::settings::load_all;
@@ -56,7 +56,7 @@ pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     };
     let workers = common.work.workers();
     let parts = figure.first()?;
-    if let Some(code) = permission(&known(&parts, &figure), workers, common)? {
+    if let Some(code) = permission(&known(&parts, &figure), Order::Together, workers, common)? {
         return Ok(code);
     }
     let Some(mut trained) = train(&figure, parts, workers, common)? else {

@@ -180,7 +180,7 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
         }
     }
     let workers = common.work.workers();
-    if let Some(code) = permission(&parts, workers, common)? {
+    if let Some(code) = permission(&parts, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
     let mut rows = Vec::new();
@@ -240,7 +240,7 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
     let workers = common.work.one_by_one();
     let name = format!("QM9 {preset}");
     let part = [Part { name, dataset: dataset.clone(), jobs: jobs.clone(), later: 0 }];
-    if let Some(code) = permission(&part, workers, common)? {
+    if let Some(code) = permission(&part, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
     let board = Board::new(&jobs, "networks", common.work.quiet)?;
@@ -286,16 +286,30 @@ fn told2(rows: &[Row2]) -> String {
     )
 }
 
+/// How parts follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The runs of a part end before those of the next begin.
+    OneByOne,
+    /// The runs of all parts are worked off together.
+    Together,
+}
+
 /// Says how long everything will take, from one measured epoch of each part. Something to end with where that is more
 /// than an hour and nobody said `--yes`, or where Ctrl-C came first.
-pub(super) fn permission(parts: &[Part], workers: Workers, common: &Common) -> Result<Option<ExitCode>> {
+pub(super) fn permission(
+    parts: &[Part],
+    order: Order,
+    workers: Workers,
+    common: &Common,
+) -> Result<Option<ExitCode>> {
     // Whatever is there with other settings is told before an epoch is measured.
     for job in parts.iter().flat_map(|part| &part.jobs) {
         job.standing()?;
     }
     let interrupt = on_ctrl_c();
     let stop = || interrupt.check().is_err();
-    let mut total = 0.0;
+    let (mut total, mut work, mut longest) = (0.0, 0.0, 0f64);
     for part in parts {
         let Some(told) = estimate(&part.jobs, &part.dataset, workers, &stop)? else {
             return Ok(Some(stopped(&common.folder())));
@@ -303,10 +317,15 @@ pub(super) fn permission(parts: &[Part], workers: Workers, common: &Common) -> R
         let epochs = part.jobs.first().map_or(0, |job| job.settings.training.epochs) * part.later;
         let seconds = told.seconds + told.epoch * epochs as f64 / workers.jobs as f64;
         total += seconds;
+        work += told.work + told.epoch * epochs as f64;
+        longest = longest.max(told.seconds);
         if !common.work.quiet && seconds > 0.0 {
             let (epoch, left) = (short(told.epoch), duration(seconds));
             eprintln!("{}: an epoch takes {epoch} s, what is left about {left}", part.name);
         }
+    }
+    if order == Order::Together {
+        total = (work / workers.jobs as f64).max(longest);
     }
     if !common.work.quiet && total > 0.0 {
         eprintln!(
