@@ -3,8 +3,12 @@
 //! `Y1 = m1(X)`, `Y2 = m2(X)`, `W = product(Y1, Y2)`, output `m4(m3(X), W)`. What the backward pass needs is kept
 //! ([`Kept`]): Y1, Y2 and W (and m3(X) where m3 is an MLP); gradients take the places of what they are gradients of as
 //! soon as that was used.
+//!
+//! Two of the paper's models for comparison are variants: without m2 there is no product and W is m1(X); with an
+//! equivariant layer L the output is `m4(m3(X), W, ReLU(L(X)))`.
 
 use crate::buffer::Buffer;
+use crate::equivariant::{Equivariant, mask};
 use crate::gemm::{End, Panels, Start, rows};
 use crate::linear::{Input, Joined, Layer, add_to, all_column_sums, chunk_rows, linear_backward};
 use crate::mlp::{Backward, Forward, Mlp, mlps, mlps_backward};
@@ -14,17 +18,19 @@ use crate::quotient::{Colours, quotient_product, quotient_product_backward};
 use crate::real::Real;
 use rayon::prelude::*;
 
-/// What a block is made of. Its parameters follow each other in one flat array: m1, m2, m3, m4, each layer's weight
+/// What a block is made of. Its parameters follow each other in one flat array: m1, m2, m3, L, m4, each layer's weight
 /// and then its bias.
 #[derive(Debug, Clone)]
 pub struct Block<'a, T> {
     /// m1.
     pub m1: Mlp<'a, T>,
-    /// m2, as wide as m1 at its end.
-    pub m2: Mlp<'a, T>,
+    /// m2, as wide as m1 at its end; or none: then W is m1(X), without a product.
+    pub m2: Option<Mlp<'a, T>>,
     /// m3, or the identity.
     pub m3: Option<Mlp<'a, T>>,
-    /// m4, on (m3(X), W), or none: then these two side by side are the output.
+    /// L, whose ReLU(L(X)) goes beside W, or none. It needs all pairs as rows.
+    pub linear: Option<Equivariant<'a, T>>,
+    /// m4, on (m3(X), W, ReLU(L(X))), or none: then these side by side are the output.
     pub m4: Option<Layer<'a, T>>,
     /// The epsilon of the RMS norm of W, or no norm.
     pub norm: Option<f64>,
@@ -61,12 +67,15 @@ pub enum Keep {
 #[derive(Debug)]
 pub struct Kept<T: Real> {
     y1: Buffer<T>,
-    y2: Buffer<T>,
+    /// m2(X), where there is a product.
+    y2: Option<Buffer<T>>,
     w: Buffer<T>,
     /// What W was multiplied by, row by row, where there is a norm.
     scales: Vec<T>,
     /// m3(X), where m3 is an MLP.
     passed: Option<Buffer<T>>,
+    /// ReLU(L(X)), where there is an L.
+    linear: Option<Buffer<T>>,
     /// The hidden layers of m1, m2 and m3, where they are kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
@@ -86,25 +95,31 @@ impl<T: Real> Block<'_, T> {
         self.m3.as_ref().map_or(self.inputs(), Mlp::outputs)
     }
 
+    /// Channels of ReLU(L(X)).
+    fn linear(&self) -> usize {
+        self.linear.map_or(0, |linear| linear.outputs())
+    }
+
     /// Channels of the output.
     pub fn outputs(&self) -> usize {
-        self.m4.map_or(self.passed() + self.product(), |m4| m4.outputs)
+        self.m4.map_or(self.passed() + self.product() + self.linear(), |m4| m4.outputs)
+    }
+
+    /// m1, m2 and m3, those that there are.
+    fn mlps(&self) -> impl Iterator<Item = &Mlp<'_, T>> {
+        std::iter::once(&self.m1).chain(&self.m2).chain(&self.m3)
     }
 
     /// Numbers a row of all hidden layers of its MLPs.
     pub fn hidden(&self) -> usize {
-        self.mlps().into_iter().map(Mlp::hidden).sum()
-    }
-
-    fn mlps(&self) -> Vec<&Mlp<'_, T>> {
-        [&self.m1, &self.m2].into_iter().chain(&self.m3).collect()
+        self.mlps().map(Mlp::hidden).sum()
     }
 
     /// The hidden layers of all MLPs, which the forward pass did not keep.
     fn hidden_again(&self, x: &[T]) -> Vec<Vec<Buffer<T>>> {
-        let all = self.mlps();
-        let mut hidden: Vec<Vec<Buffer<T>>> = all.iter().map(|m| m.rooms(x.len() / self.inputs())).collect();
-        let forward = all.into_iter().zip(&mut hidden);
+        let count = x.len() / self.inputs();
+        let mut hidden: Vec<Vec<Buffer<T>>> = self.mlps().map(|m| m.rooms(count)).collect();
+        let forward = self.mlps().zip(&mut hidden);
         mlps(x, forward.map(|(mlp, hidden)| Forward { mlp, hidden: slices(hidden), y: None }).collect());
         hidden
     }
@@ -117,7 +132,15 @@ impl<T: Real> Block<'_, T> {
     ///
     /// # Complexity
     /// O(rows * (layers' sizes) + product).
+    ///
+    /// # Panics
+    /// If there is an L and the rows are colours.
     pub fn forward(&self, pairs: Pairs<'_>, x: &[T], keep: Keep) -> (Buffer<T>, Option<Kept<T>>) {
+        if let (Pairs::Quotient { parents, .. }, None) = (pairs, &self.m2) {
+            // Nothing mixes rows, so all is computed below.
+            let (below, kept) = self.forward(Pairs::Dense(&[]), x, keep);
+            return (lift(&below, self.outputs(), parents), kept);
+        }
         let count = x.len() / self.inputs();
         let above = match pairs {
             Pairs::Dense(_) => count,
@@ -127,7 +150,7 @@ impl<T: Real> Block<'_, T> {
             }
         };
         let width = self.product();
-        let all = self.mlps();
+        let all: Vec<&Mlp<'_, T>> = self.mlps().collect();
         let mut y: Vec<Buffer<T>> = all.iter().map(|m| Buffer::dirty(count * m.outputs())).collect();
         let mut hidden: Option<Vec<Vec<Buffer<T>>>> =
             (keep == Keep::Hidden).then(|| all.iter().map(|m| m.rooms(count)).collect());
@@ -139,22 +162,29 @@ impl<T: Real> Block<'_, T> {
         });
         mlps(x, forward.collect());
         let mut y = y.into_iter();
-        let (Some(y1), Some(y2), passed) = (y.next(), y.next(), y.next()) else {
-            unreachable!("there are m1 and m2")
+        let y1 = y.next().unwrap_or_else(|| unreachable!("there is m1"));
+        let y2 = self.m2.as_ref().and_then(|_| y.next());
+        let passed = y.next();
+        let linear = self.linear.map(|linear| linear.forward(pairs.squares(), x));
+        let mut w = match y2 {
+            Some(_) => Buffer::dirty(above * width),
+            None => y1.copy(),
         };
-        let mut w = Buffer::dirty(above * width);
-        match pairs {
-            Pairs::Dense(graphs) => product(graphs, width, &y1, &y2, &mut w),
-            Pairs::Quotient { colours, .. } => quotient_product(colours, width, &y1, &y2, &mut w),
+        match (pairs, &y2) {
+            (_, None) => {}
+            (Pairs::Dense(graphs), Some(y2)) => product(graphs, width, &y1, y2, &mut w),
+            (Pairs::Quotient { colours, .. }, Some(y2)) => {
+                quotient_product(colours, width, &y1, y2, &mut w);
+            }
         }
         let scales = self.norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
-        let output = self.join(pairs, x, passed.as_deref().unwrap_or(x), &w);
-        (output, (keep != Keep::Nothing).then_some(Kept { y1, y2, w, scales, passed, hidden }))
+        let output = self.join(pairs, x, passed.as_deref().unwrap_or(x), &w, linear.as_deref());
+        (output, (keep != Keep::Nothing).then_some(Kept { y1, y2, w, scales, passed, linear, hidden }))
     }
 
-    /// m4 on m3(X) and W, and what is added. Linear maps and lifting commute, and there are no more rows below than
-    /// above: what comes of X is computed below, and lifted.
-    fn join(&self, pairs: Pairs<'_>, x: &[T], passed: &[T], w: &[T]) -> Buffer<T> {
+    /// m4 on m3(X), W and ReLU(L(X)), and what is added. Linear maps and lifting commute, and there are no more rows
+    /// below than above: what comes of X is computed below, and lifted.
+    fn join(&self, pairs: Pairs<'_>, x: &[T], passed: &[T], w: &[T], linear: Option<&[T]>) -> Buffer<T> {
         let (inner, width, outputs) = (self.passed(), self.product(), self.outputs());
         let above = w.len() / width;
         let mut output = Buffer::dirty(above * outputs);
@@ -162,11 +192,14 @@ impl<T: Real> Block<'_, T> {
             let rows = output.par_chunks_mut(outputs).zip(w.par_chunks(width)).enumerate();
             rows.for_each(|(row, (to, w))| {
                 to[..inner].copy_from_slice(&passed[pairs.parent(row) * inner..][..inner]);
-                to[inner..].copy_from_slice(w);
+                to[inner..inner + width].copy_from_slice(w);
+                if let Some(linear) = linear {
+                    to[inner + width..].copy_from_slice(&linear[row * self.linear()..][..self.linear()]);
+                }
             });
             return output;
         };
-        let [of_x, of_w] = halves(m4, inner, width, Layer::forward_panels);
+        let [of_x, of_w, of_linear] = self.parts(m4, Layer::forward_panels);
         let below = |passed: &[T], x: &[T], to: &mut [T]| {
             rows(passed, &of_x, to, Start::Bias(m4.bias), End::Keep);
             if self.residual {
@@ -178,9 +211,14 @@ impl<T: Real> Block<'_, T> {
                 let chunk = chunk_rows(above);
                 let inputs = x.par_chunks(chunk * self.inputs()).zip(passed.par_chunks(chunk * inner));
                 let outputs = output.par_chunks_mut(chunk * outputs).zip(w.par_chunks(chunk * width));
-                inputs.zip(outputs).for_each(|((x, passed), (to, w))| {
+                inputs.zip(outputs).enumerate().for_each(|(at, ((x, passed), (to, w)))| {
                     below(passed, x, to);
                     rows(w, &of_w, to, Start::There, End::Keep);
+                    if let Some(linear) = linear {
+                        let part = &linear[at * chunk * self.linear()..];
+                        let part = &part[..w.len() / width * self.linear()];
+                        rows(part, &of_linear, to, Start::There, End::Keep);
+                    }
                 });
             }
             Pairs::Quotient { parents, .. } => {
@@ -215,21 +253,28 @@ impl<T: Real> Block<'_, T> {
         gradient: &mut [T],
         wanted: bool,
     ) -> Option<Buffer<T>> {
-        let Kept { mut y1, mut y2, mut w, scales, passed, hidden } = kept;
+        if let (Pairs::Quotient { .. }, None) = (pairs, &self.m2) {
+            let d = pairs.drop(&d, self.outputs(), x.len() / self.inputs())?;
+            return self.backward(Pairs::Dense(&[]), x, kept, d, gradient, wanted);
+        }
+        let Kept { mut y1, mut y2, mut w, scales, passed, mut linear, hidden } = kept;
         let (of_m1, rest) = gradient.split_at_mut(self.m1.len());
-        let (of_m2, rest) = rest.split_at_mut(self.m2.len());
-        let (of_m3, of_m4) = rest.split_at_mut(self.m3.as_ref().map_or(0, Mlp::len));
+        let (of_m2, rest) = rest.split_at_mut(self.m2.as_ref().map_or(0, Mlp::len));
+        let (of_m3, rest) = rest.split_at_mut(self.m3.as_ref().map_or(0, Mlp::len));
+        let (of_linear, of_m4) = rest.split_at_mut(self.linear.map_or(0, |linear| linear.len()));
         // What comes to m3(X): to X itself where m3 is the identity.
         let mut dx =
             (wanted || self.m3.is_some()).then(|| Buffer::zeros(x.len() / self.inputs() * self.passed()));
         let mut dx_of_residual = None;
         // The norm's gradient needs what W's gradient takes the place of.
-        let normed = self.norm.map(|_| copy(&w));
+        let normed = self.norm.map(|_| w.copy());
+        let before = linear.as_ref().map(Buffer::copy);
         {
             let below = pairs.drop(&d, self.outputs(), x.len() / self.inputs());
             let below = below.as_deref().unwrap_or(&d);
             let input = passed.as_deref().unwrap_or(x);
-            self.part(pairs, [below, &d], input, &mut w, dx.as_deref_mut(), of_m4);
+            let beside = [&mut w[..], linear.as_deref_mut().unwrap_or_default()];
+            self.part(pairs, [below, &d], input, beside, dx.as_deref_mut(), of_m4);
             if self.residual && wanted {
                 dx_of_residual = Some(copy(below));
             }
@@ -238,24 +283,29 @@ impl<T: Real> Block<'_, T> {
         if let Some(normed) = normed {
             norm::rms_backward(&mut w, &normed, self.product(), &scales);
         }
-        match pairs {
-            Pairs::Dense(graphs) => product_backward(graphs, self.product(), &w, &mut y1, &mut y2),
-            Pairs::Quotient { colours, .. } => {
+        match (pairs, &mut y2) {
+            (_, None) => {
+                mask(&mut w, &y1);
+                y1.copy_from_slice(&w);
+            }
+            (Pairs::Dense(graphs), Some(y2)) => product_backward(graphs, self.product(), &w, &mut y1, y2),
+            (Pairs::Quotient { colours, .. }, Some(y2)) => {
                 let mut d1 = Buffer::dirty(y1.len());
                 let mut d2 = Buffer::dirty(y2.len());
-                quotient_product_backward(colours, self.product(), &w, [&y1, &y2], [&mut d1, &mut d2]);
-                (y1, y2) = (d1, d2);
+                quotient_product_backward(colours, self.product(), &w, [&y1, y2], [&mut d1, &mut d2]);
+                (y1, *y2) = (d1, d2);
             }
         }
         drop(w);
         let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(x));
         let mut hidden = hidden.iter_mut().map(|hidden| slices(hidden));
-        let [h1, h2, h3] = std::array::from_fn(|_| hidden.next().unwrap_or_default());
+        let h1 = hidden.next().unwrap_or_default();
+        let h2 = self.m2.as_ref().and_then(|_| hidden.next()).unwrap_or_default();
+        let h3 = hidden.next().unwrap_or_default();
         let mut dx = match (&self.m3, passed) {
             (Some(m3), Some(passed)) => {
                 let mut d3 = dx.take()?;
-                let zero = T::default();
-                d3.iter_mut().zip(passed.iter()).for_each(|(d, &y)| *d = if y > zero { *d } else { zero });
+                mask(&mut d3, &passed);
                 let mut dx = wanted.then(|| Buffer::zeros(x.len()));
                 let m3 = Backward { mlp: m3, d: &d3, hidden: h3, gradient: of_m3 };
                 mlps_backward(x, vec![m3], dx.as_deref_mut());
@@ -263,30 +313,52 @@ impl<T: Real> Block<'_, T> {
             }
             _ => dx,
         };
-        let m1 = Backward { mlp: &self.m1, d: &y1, hidden: h1, gradient: of_m1 };
-        let m2 = Backward { mlp: &self.m2, d: &y2, hidden: h2, gradient: of_m2 };
-        mlps_backward(x, vec![m1, m2], dx.as_deref_mut());
+        let mut mlps = vec![Backward { mlp: &self.m1, d: &y1, hidden: h1, gradient: of_m1 }];
+        if let (Some(mlp), Some(d)) = (&self.m2, &y2) {
+            mlps.push(Backward { mlp, d, hidden: h2, gradient: of_m2 });
+        }
+        mlps_backward(x, mlps, dx.as_deref_mut());
+        if let (Some(layer), Some(mut d), Some(before)) = (&self.linear, linear, before) {
+            mask(&mut d, &before);
+            layer.backward(pairs.squares(), x, &d, dx.as_deref_mut(), of_linear);
+        }
         if let (Some(dx), Some(more)) = (&mut dx, dx_of_residual) {
             add_to(dx, &more);
         }
         dx
     }
 
-    /// The way back through m4: W's gradient takes its place, m3(X)'s is added to `dx`.
+    /// The parts of m4 that act on m3(X), on W and on ReLU(L(X)).
+    fn parts<'a>(
+        &self,
+        m4: Layer<'a, T>,
+        panels: impl Fn(&Layer<'a, T>, usize, usize) -> Panels<T> + Sync,
+    ) -> [Panels<T>; 3] {
+        let (inner, width, linear) = (self.passed(), self.product(), self.linear());
+        let (of_x, (of_w, of_linear)) = rayon::join(
+            || panels(&m4, 0, inner),
+            || rayon::join(|| panels(&m4, inner, width), || panels(&m4, inner + width, linear)),
+        );
+        [of_x, of_w, of_linear]
+    }
+
+    /// The way back through m4: the gradients of W and ReLU(L(X)) take their places, m3(X)'s is added to `dx`.
     fn part(
         &self,
         pairs: Pairs<'_>,
         [below, d]: [&[T]; 2],
         passed: &[T],
-        w: &mut [T],
+        [w, linear]: [&mut [T]; 2],
         dx: Option<&mut [T]>,
         gradient: &mut [T],
     ) {
         let (inner, width, outputs) = (self.passed(), self.product(), self.outputs());
         let Some(m4) = self.m4 else {
-            w.par_chunks_mut(width)
-                .zip(d.par_chunks(outputs))
-                .for_each(|(w, d)| w.copy_from_slice(&d[inner..]));
+            for (part, from, width) in [(w, inner, width), (linear, inner + width, self.linear())] {
+                part.par_chunks_mut(width.max(1))
+                    .zip(d.par_chunks(outputs))
+                    .for_each(|(part, d)| part.copy_from_slice(&d[from..from + width]));
+            }
             if let Some(dx) = dx {
                 dx.par_chunks_mut(inner)
                     .zip(below.par_chunks(outputs))
@@ -296,12 +368,19 @@ impl<T: Real> Block<'_, T> {
         };
         let (weights, bias) = gradient.split_at_mut(m4.inputs * outputs);
         let weights = (weights, m4.inputs);
-        let [of_x, of_w] = halves(m4, inner, width, Layer::backward_panels);
+        let [of_x, of_w, of_linear] = self.parts(m4, Layer::backward_panels);
         let w = Joined { input: Input::InPlace(w), width, from: inner, back: &of_w };
         let x = Joined { input: Input::Apart(passed, dx), width: inner, from: 0, back: &of_x };
         add_to(bias, &all_column_sums(below, outputs));
         match pairs {
-            Pairs::Dense(_) => linear_backward(d, outputs, vec![w, x], weights),
+            Pairs::Dense(_) => {
+                let mut inputs = vec![w, x];
+                if let Some(layer) = &self.linear {
+                    let (width, from) = (layer.outputs(), inner + width);
+                    inputs.push(Joined { input: Input::InPlace(linear), width, from, back: &of_linear });
+                }
+                linear_backward(d, outputs, inputs, weights);
+            }
             Pairs::Quotient { .. } => {
                 linear_backward(d, outputs, vec![w], (&mut *weights.0, weights.1));
                 linear_backward(below, outputs, vec![x], weights);
@@ -320,18 +399,30 @@ fn copy<T: Real>(x: &[T]) -> Buffer<T> {
     copy
 }
 
-/// The parts of m4 that act on m3(X) and on W.
-fn halves<'a, T: Real>(
-    m4: Layer<'a, T>,
-    inner: usize,
-    width: usize,
-    panels: impl Fn(&Layer<'a, T>, usize, usize) -> Panels<T> + Sync,
-) -> [Panels<T>; 2] {
-    let (of_x, of_w) = rayon::join(|| panels(&m4, 0, inner), || panels(&m4, inner, width));
-    [of_x, of_w]
+/// Each row from its row below.
+fn lift<T: Real>(below: &[T], width: usize, parents: &[u32]) -> Buffer<T> {
+    let mut above = Buffer::dirty(parents.len() * width);
+    above
+        .par_chunks_mut(width)
+        .zip(parents)
+        .for_each(|(to, &parent)| to.copy_from_slice(&below[parent as usize * width..][..width]));
+    above
 }
 
-impl Pairs<'_> {
+impl<'a> Pairs<'a> {
+    /// The graphs whose pairs the rows are.
+    ///
+    /// # Panics
+    /// If the rows are colours.
+    pub fn squares(&self) -> &'a [Square] {
+        match self {
+            Pairs::Dense(graphs) => graphs,
+            Pairs::Quotient { .. } => {
+                panic!("an equivariant layer needs all pairs, and these rows are colours")
+            }
+        }
+    }
+
     /// The row below of a row.
     fn parent(&self, row: usize) -> usize {
         match self {

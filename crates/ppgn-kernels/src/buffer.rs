@@ -70,6 +70,13 @@ impl<T: Real> Buffer<T> {
         buffer.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
         buffer
     }
+
+    /// The same numbers again.
+    pub(crate) fn copy(&self) -> Self {
+        let mut copy = Self::dirty(self.length);
+        copy.copy_from_slice(self);
+        copy
+    }
 }
 
 impl<T: Real> Drop for Buffer<T> {

@@ -1,8 +1,9 @@
 //! CPU kernels of provably powerful graph networks, on plain slices.
 //!
 //! A batch is one matrix of rows by channels, row-major: a row is an ordered pair of nodes, or a colour of such pairs.
-//! [`Block`] is the network's block, forward and backward, over either kind of rows ([`Pairs`]); [`pool_max`] and
-//! [`pool_sum`] make one row a graph; [`adam`] is the optimiser. Matrix products, bias, ReLU and its mask are one pass,
+//! [`Block`] is the network's block, forward and backward, over either kind of rows ([`Pairs`]); [`Equivariant`] is the
+//! linear equivariant layer, [`Linears`] a block of such layers alone; [`pool_max`] and [`pool_sum`] make one row a graph;
+//! [`adam`] is the optimiser. Matrix products, bias, ReLU and its mask are one pass,
 //! rows stay in the cache through an MLP, hidden layers are computed again instead of kept, and memory is used again
 //! from step to step ([`Buffer`]).
 //!
@@ -12,6 +13,7 @@
 mod adam;
 mod block;
 mod buffer;
+mod equivariant;
 mod gemm;
 mod linear;
 mod mlp;
@@ -26,6 +28,7 @@ mod simd;
 pub use adam::{AdamStep, adam, finite};
 pub use block::{Block, Keep, Kept, Pairs};
 pub use buffer::Buffer;
+pub use equivariant::{Equivariant, Linears};
 pub use linear::Layer;
 pub use mlp::Mlp;
 pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};

@@ -24,7 +24,7 @@ pub struct Square {
 }
 
 impl Square {
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.nodes * self.nodes
     }
 }

@@ -1,10 +1,13 @@
 //! One block of the network: two MLPs, a matrix product in every channel, and a skip connection (the paper's Section 6).
 
 use crate::config::{M3, M4, Norm, PpgnConfig, Scale};
+use crate::equivariant::EquivariantLinear;
 use crate::linear::{Cutter, Linear};
 use crate::mlp::Mlp;
+use crate::model::Model;
 use crate::space::Space;
 use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
 
 /// What keeps a row of zeros from being divided by 0.
 pub(crate) const EPSILON: f64 = 1e-5;
@@ -13,17 +16,49 @@ pub(crate) const EPSILON: f64 = 1e-5;
 ///
 /// m4 is one linear layer without activation, computed as `m3(X) A^T + W B^T + b` without a concatenation; where it is
 /// left out the output is `(m3(X), W)`. Options beyond the paper: W divided by sqrt(n) or n, `W / sqrt(mean(W^2) + eps)`
-/// over the channels of a row, `+ X`.
+/// over the channels of a row, `+ X`. The paper's other models ([`Model`]): `m4(m3(X), W, ReLU(L(X)))`; `m4(m3(X),
+/// m1(X))`, where there is no m2; and layers `ReLU(L(.))` alone ([`Body`]).
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     level: usize,
     m1: Mlp,
-    m2: Mlp,
+    m2: Option<Mlp>,
     m3: Option<Mlp>,
+    linear: Option<EquivariantLinear>,
     m4: Option<Linear>,
     scale: Scale,
     norm: Norm,
     residual: bool,
+}
+
+/// What a network has between two levels.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// A block with MLPs.
+    Block(Box<Block>),
+    /// Linear equivariant layers with a ReLU after each.
+    Linears(Vec<EquivariantLinear>),
+}
+
+impl Body {
+    /// Block `level` of a network, from its array of parameters.
+    pub(crate) fn cut(config: &PpgnConfig, level: usize, cutter: &mut Cutter<'_>) -> Self {
+        if config.model == Model::Lin {
+            let layers = config.mlp_widths(&config.blocks[level], 1).len() - 1;
+            return Body::Linears((0..layers).map(|_| cutter.equivariant()).collect());
+        }
+        Body::Block(Box::new(Block::cut(config, level, cutter)))
+    }
+
+    /// # Shapes
+    /// - `x`: `[rows(level), inputs]`
+    /// - result: `[rows(level + 1), outputs]`
+    pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
+        match self {
+            Body::Block(block) => block.forward(x, space),
+            Body::Linears(layers) => layers.iter().fold(x, |x, layer| relu(space.linear(layer, x))),
+        }
+    }
 }
 
 impl Block {
@@ -34,11 +69,12 @@ impl Block {
         Block {
             level,
             m1: Mlp::cut(cutter, layers),
-            m2: Mlp::cut(cutter, layers),
+            m2: config.model.has_product().then(|| Mlp::cut(cutter, layers)),
             m3: match &config.m3 {
                 M3::Identity => None,
                 M3::Mlp(widths) => Some(Mlp::cut(cutter, widths.len())),
             },
+            linear: (config.model == Model::MpLin).then(|| cutter.equivariant()),
             m4: match config.m4 {
                 M4::Linear => Some(cutter.linear()),
                 M4::None => None,
@@ -54,11 +90,20 @@ impl Block {
     /// - result: `[rows(level + 1), outputs]`
     pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
         let y1 = self.m1.forward(x.clone()); // [rows(level), product]
-        let y2 = self.m2.forward(x.clone()); // [rows(level), product]
-        let w = space.product(self.level, y1, y2, self.scale); // [rows(level + 1), product]
+        let w = match &self.m2 {
+            None => space.lift(self.level, y1),
+            Some(m2) => {
+                let y2 = m2.forward(x.clone()); // [rows(level), product]
+                space.product(self.level, y1, y2, self.scale) // [rows(level + 1), product]
+            }
+        };
         let w = match self.norm {
-            Norm::None => w,
-            Norm::Rms => rms(w),
+            Norm::Rms if self.m2.is_some() => rms(w),
+            Norm::None | Norm::Rms => w,
+        };
+        let w = match &self.linear {
+            None => w,
+            Some(layer) => Tensor::cat(vec![w, relu(space.linear(layer, x.clone()))], 1), // [rows, product + width]
         };
         let passed = match &self.m3 {
             Some(m3) => m3.forward(x.clone()), // [rows(level), passed]

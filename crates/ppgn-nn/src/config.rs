@@ -4,6 +4,7 @@
 //! is left out means the paper's choice. [`PpgnConfig::validate`] finds what cannot be built before anything is.
 
 use crate::layout::Layout;
+use crate::model::Model;
 use ppgn_graph::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,10 @@ pub struct PpgnConfig {
     /// The blocks, first to last. A bare number is a block of that width. Default: three of 400.
     #[serde(default = "default::blocks")]
     pub blocks: Vec<BlockConfig>,
-    /// Layers of m1 and m2 in blocks that do not list their hidden widths. Default: 2.
+    /// What a block is: the paper's, or one of those that it compares with. Default: the paper's.
+    #[serde(default, skip_serializing_if = "Model::is_mp")]
+    pub model: Model,
+    /// Layers of m1 and m2 (in the model `lin`, linear layers) in blocks that do not list their hidden widths. Default: 2.
     #[serde(default = "default::depth")]
     pub depth: usize,
     /// m3, on the way of X past the product. Default: the identity.
@@ -45,10 +49,10 @@ pub struct PpgnConfig {
     /// How the pairs of a graph become one row. Default: the maximum.
     #[serde(default)]
     pub pooling: Pooling,
-    /// What the product is divided by. Default: nothing.
+    /// What the product is divided by; a model without one does not ask. Default: nothing.
     #[serde(default)]
     pub scale: Scale,
-    /// Normalisation of W, after the product. Default: none.
+    /// Normalisation of W, after the product; a model without one does not ask. Default: none.
     #[serde(default)]
     pub norm: Norm,
     /// Whether a block adds its input X to its output where both have the same width. Default: no.
@@ -81,9 +85,10 @@ pub struct BlockConfig {
     /// Channels of the block's output m4(m3(X), W). Where m4 is left out the output is (m3(X), W), which is as wide
     /// as these two, and this is only the default of the other widths.
     pub width: usize,
-    /// Channels of the product W. Default: `width`.
+    /// Channels of the product W, or of m1(X) in the model `mlp`. Default: `width`.
     pub product: Option<usize>,
-    /// Widths of the hidden layers of m1 and m2. Default: `depth - 1` times `width`.
+    /// Widths of the hidden layers of m1 and m2, or of the linear layers but the last in the model `lin`. Default:
+    /// `depth - 1` times `width`.
     pub hidden: Option<Vec<usize>>,
 }
 
@@ -226,6 +231,7 @@ impl PpgnConfig {
             inputs,
             outputs,
             blocks: default::blocks(),
+            model: Model::default(),
             depth: default::depth(),
             m3: M3::default(),
             m4: M4::default(),
@@ -243,9 +249,9 @@ impl PpgnConfig {
         let mut widths = vec![self.inputs];
         for block in &self.blocks {
             let passed = self.passed(widths[widths.len() - 1]);
-            widths.push(match self.m4 {
-                M4::Linear => block.width,
-                M4::None => passed.saturating_add(block.product()),
+            widths.push(match (self.model, self.m4) {
+                (Model::Lin, _) | (_, M4::Linear) => block.width,
+                (_, M4::None) => passed.saturating_add(self.beside(block)),
             });
         }
         widths
@@ -259,7 +265,15 @@ impl PpgnConfig {
         }
     }
 
-    /// The layer widths of m1 and m2 in a block, input and output included.
+    /// The channels that go into m4 beside m3(X).
+    pub(crate) fn beside(&self, block: &BlockConfig) -> usize {
+        match self.model {
+            Model::MpLin => block.product().saturating_add(block.width),
+            Model::Mp | Model::Lin | Model::Mlp => block.product(),
+        }
+    }
+
+    /// The layer widths of m1 and m2 (of the linear layers in the model `lin`) in a block, input and output included.
     pub(crate) fn mlp_widths(&self, block: &BlockConfig, inputs: usize) -> Vec<usize> {
         let mut widths = vec![inputs];
         match &block.hidden {
@@ -306,6 +320,19 @@ impl PpgnConfig {
         if self.depth > 1000 || self.blocks.len() > 1000 {
             return Err(Error::call("a network has at most 1000 blocks with MLPs of at most 1000 layers"));
         }
+        if self.model == Model::Lin {
+            let more = [
+                (self.m3 != M3::Identity, "m3"),
+                (self.m4 != M4::Linear, "m4"),
+                (self.residual, "residual"),
+                (self.blocks.iter().any(|b| b.product.is_some()), "product"),
+            ];
+            if let Some((_, name)) = more.iter().find(|(set, _)| *set) {
+                return Err(Error::call(format!(
+                    "blocks of the model `lin` are linear layers and nothing else: leave `{name}` out"
+                )));
+            }
+        }
         if self.residual && self.m4 == M4::None {
             return Err(Error::call(
                 "residual blocks need m4: without it a block's output is (m3(X), W), which has X in it already",
@@ -347,6 +374,17 @@ mod tests {
     }
 
     #[test]
+    fn models_have_names_in_files_and_the_papers_needs_none() {
+        for model in Model::ALL {
+            let config = PpgnConfig { model, ..PpgnConfig::new(1, 1) };
+            let text = serde_json::to_string(&config).unwrap();
+            let named = format!(r#""model":"{}""#, model.name());
+            assert_eq!(text.contains(&named), model != Model::Mp, "{text}");
+            assert_eq!(serde_json::from_str::<PpgnConfig>(&text).unwrap(), config);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_built_is_told() {
         let base = || PpgnConfig::new(2, 2);
         let message = |config: PpgnConfig| {
@@ -361,6 +399,8 @@ mod tests {
         assert!(message(PpgnConfig { depth: 0, ..base() }).contains("one layer"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
+        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("leave `m4` out"));
+        assert!(message(PpgnConfig { model: Model::Lin, residual: true, ..base() }).contains("`residual`"));
         assert!(
             message(PpgnConfig { blocks: vec![BlockConfig::new(usize::MAX)], ..base() })
                 .contains("more than")

@@ -3,16 +3,19 @@
 //! A block's parameters are one flat array and the suffix's another, so that an optimiser runs over a few long slices
 //! and a fused kernel sees one. What lies where is a [`Layout`]: each [`Part`] has the name and the shape that it has in
 //! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a weight
-//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, m4 in a block; the layers of the suffix.
+//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, L, m4 in a block; the layers of the suffix.
 //!
 //! | part | shape |
 //! | --- | --- |
 //! | `reg_blocks.{l}.mlp{1,2,3}.convs.{i}.weight` | (out, in, 1, 1) |
-//! | `reg_blocks.{l}.skip.conv.weight` (m4) | (out, m3(X) + W, 1, 1) |
+//! | `reg_blocks.{l}.lin.{i}.weight` (L, see [`Model`](crate::Model)) | (15, in, out) |
+//! | `reg_blocks.{l}.lin.{i}.bias` (on the diagonal, everywhere) | (2, out) |
+//! | `reg_blocks.{l}.skip.conv.weight` (m4) | (out, m3(X) + W + L(X), 1, 1) |
 //! | `fc_layers.{i}.fc.weight` | (out, in) |
 //! | `....bias` | (out) |
 
 use crate::config::{M3, M4, PpgnConfig, SuffixKind};
+use crate::model::Model;
 use crate::precision::{Precision, Values};
 use ppgn_graph::random::Stream;
 
@@ -38,6 +41,15 @@ impl Part {
     /// Never: a part has at least one number.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Initial weights are between this and its opposite.
+    fn bound(&self) -> f64 {
+        let sum = match self.shape[..] {
+            [operations, inputs, outputs] => operations * (inputs + outputs),
+            _ => self.shape.iter().take(2).sum(),
+        };
+        (6.0 / sum as f64).sqrt()
     }
 
     /// Its places in its array.
@@ -67,12 +79,16 @@ impl Array {
     }
 
     fn push(&mut self, linear: Linear) {
-        let Linear { name, outputs, inputs, convolution, stream, .. } = linear;
-        let shape = if convolution { vec![outputs, inputs, 1, 1] } else { vec![outputs, inputs] };
+        let Linear { name, outputs, inputs, kind, stream, .. } = linear;
+        let (weight, bias) = match kind {
+            Kind::Convolution => (vec![outputs, inputs, 1, 1], vec![outputs]),
+            Kind::Full => (vec![outputs, inputs], vec![outputs]),
+            Kind::Equivariant => (vec![OPERATIONS, inputs, outputs], vec![BIASES, outputs]),
+        };
         let offset = self.len();
-        self.parts.push(Part { name: format!("{name}.weight"), shape, offset, stream: Some(stream) });
+        self.parts.push(Part { name: format!("{name}.weight"), shape: weight, offset, stream: Some(stream) });
         let offset = self.len();
-        self.parts.push(Part { name: format!("{name}.bias"), shape: vec![outputs], offset, stream: None });
+        self.parts.push(Part { name: format!("{name}.bias"), shape: bias, offset, stream: None });
     }
 }
 
@@ -107,8 +123,13 @@ impl Layout {
 
     /// How many parameters a configuration has; `None` beyond what can be counted.
     pub(crate) fn count(config: &PpgnConfig) -> Option<usize> {
-        linears(config)
-            .try_fold(0usize, |sum, l| sum.checked_add(l.outputs.checked_mul(l.inputs.checked_add(1)?)?))
+        linears(config).try_fold(0usize, |sum, l| {
+            let a_channel = match l.kind {
+                Kind::Convolution | Kind::Full => l.inputs.checked_add(1)?,
+                Kind::Equivariant => l.inputs.checked_mul(OPERATIONS)?.checked_add(BIASES)?,
+            };
+            sum.checked_add(l.outputs.checked_mul(a_channel)?)
+        })
     }
 
     /// The arrays in order.
@@ -136,13 +157,14 @@ impl Layout {
         self.arrays.iter().map(|a| Values::zeros(precision, a.len())).collect()
     }
 
-    /// Initial values: weights Xavier uniform, `U(-b, b)` with `b = sqrt(6 / (in + out))`, biases zero. They are drawn
-    /// in f64, so both precisions begin alike.
+    /// Initial values: weights Xavier uniform, `U(-b, b)` with `b = sqrt(6 / (in + out))`, biases zero; the fifteen
+    /// operations of an equivariant layer share its variance, `b = sqrt(6 / (15 (in + out)))`. They are drawn in f64, so
+    /// both precisions begin alike.
     pub fn initial(&self, seed: u64, precision: Precision) -> Vec<Values> {
         let mut arrays = self.zeros(precision);
         for (a, part) in self.parts() {
             let Some(stream) = &part.stream else { continue };
-            let bound = (6.0 / (part.shape[0] + part.shape[1]) as f64).sqrt();
+            let bound = part.bound();
             let mut stream = Stream::new(seed, "init", stream);
             let numbers: Vec<f64> = (0..part.len()).map(|_| stream.uniform(-bound, bound)).collect();
             arrays[a].put(part.offset, &Values::from_f64(precision, &numbers));
@@ -151,13 +173,27 @@ impl Layout {
     }
 }
 
+/// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
+const OPERATIONS: usize = 15;
+const BIASES: usize = 2;
+
+/// What a linear layer is to checkpoints.
+enum Kind {
+    /// Of the blocks: a convolution of width 1.
+    Convolution,
+    /// Of the suffix.
+    Full,
+    /// Equivariant, from matrices to matrices.
+    Equivariant,
+}
+
 /// One linear layer of the network: a weight and a bias.
 struct Linear {
     array: usize,
     name: String,
     outputs: usize,
     inputs: usize,
-    convolution: bool,
+    kind: Kind,
     stream: Vec<u64>,
 }
 
@@ -174,7 +210,7 @@ fn linears(config: &PpgnConfig) -> impl Iterator<Item = Linear> {
         name: format!("fc_layers.{i}.fc"),
         outputs,
         inputs,
-        convolution: false,
+        kind: Kind::Full,
         stream: vec![1, i as u64],
     }))
 }
@@ -182,7 +218,21 @@ fn linears(config: &PpgnConfig) -> impl Iterator<Item = Linear> {
 /// The linear layers of block l.
 fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Linear> {
     let product = config.mlp_widths(&config.blocks[l], inputs);
-    let mut mlps = vec![(1, product.clone()), (2, product)];
+    let linear = |i: usize, inputs: usize, outputs: usize| Linear {
+        array: l,
+        name: format!("reg_blocks.{l}.lin.{i}"),
+        outputs,
+        inputs,
+        kind: Kind::Equivariant,
+        stream: vec![0, l as u64, 5, i as u64],
+    };
+    let mut mlps = match config.model {
+        Model::Mp | Model::MpLin => vec![(1, product.clone()), (2, product)],
+        Model::Mlp => vec![(1, product)],
+        Model::Lin => {
+            return product.windows(2).enumerate().map(|(i, pair)| linear(i, pair[0], pair[1])).collect();
+        }
+    };
     if let M3::Mlp(widths) = &config.m3 {
         mlps.push((3, std::iter::once(inputs).chain(widths.iter().copied()).collect()));
     }
@@ -193,17 +243,20 @@ fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Li
             name: format!("reg_blocks.{l}.mlp{m}.convs.{i}"),
             outputs: pair[1],
             inputs: pair[0],
-            convolution: true,
+            kind: Kind::Convolution,
             stream: vec![0, l as u64, m, i as u64],
         }));
+    }
+    if config.model == Model::MpLin {
+        linears.push(linear(0, inputs, config.blocks[l].width));
     }
     if config.m4 == M4::Linear {
         linears.push(Linear {
             array: l,
             name: format!("reg_blocks.{l}.skip.conv"),
             outputs,
-            inputs: config.passed(inputs).saturating_add(config.blocks[l].product()),
-            convolution: true,
+            inputs: config.passed(inputs).saturating_add(config.beside(&config.blocks[l])),
+            kind: Kind::Convolution,
             stream: vec![0, l as u64, 4, 0],
         });
     }
@@ -260,8 +313,41 @@ mod tests {
     }
 
     #[test]
+    fn models_have_layers_of_their_own() {
+        let names = |model| {
+            let config = PpgnConfig {
+                model,
+                blocks: vec![BlockConfig::new(3)],
+                m3: M3::Identity,
+                ..PpgnConfig::new(2, 1)
+            };
+            let layout = Layout::new(&config);
+            assert_eq!(Layout::count(&config), Some(layout.len()));
+            let part = |(_, part): (_, &Part)| {
+                let name = part.name.strip_prefix("reg_blocks.0.")?.strip_suffix(".weight")?;
+                Some(format!("{name} {:?}", part.shape))
+            };
+            layout.parts().filter_map(part).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(names(Model::Lin), "lin.0 [15, 2, 3], lin.1 [15, 3, 3]");
+        assert_eq!(
+            names(Model::Mlp),
+            "mlp1.convs.0 [3, 2, 1, 1], mlp1.convs.1 [3, 3, 1, 1], skip.conv [3, 5, 1, 1]"
+        );
+        let both = names(Model::MpLin);
+        assert!(
+            both.ends_with("mlp2.convs.1 [3, 3, 1, 1], lin.0 [15, 2, 3], skip.conv [3, 8, 1, 1]"),
+            "{both}"
+        );
+    }
+
+    #[test]
     fn initial_values_are_a_function_of_the_seed() {
-        let layout = Layout::new(&PpgnConfig { blocks: vec![BlockConfig::new(40)], ..PpgnConfig::new(8, 2) });
+        let layout = Layout::new(&PpgnConfig {
+            blocks: vec![BlockConfig::new(40)],
+            model: Model::MpLin,
+            ..PpgnConfig::new(8, 2)
+        });
         let a = layout.initial(1, Precision::F64);
         assert_eq!(a, layout.initial(1, Precision::F64));
         assert_ne!(a, layout.initial(2, Precision::F64));
@@ -273,7 +359,12 @@ mod tests {
                 assert!(numbers.iter().all(|&x| x == 0.0));
                 continue;
             }
-            let bound = (6.0 / (part.shape[0] + part.shape[1]) as f64).sqrt();
+            let sum = match part.shape[..] {
+                [15, inputs, outputs] => 15 * (inputs + outputs),
+                [outputs, inputs, ..] => inputs + outputs,
+                _ => panic!("{} is no weight", part.name),
+            };
+            let bound = (6.0 / sum as f64).sqrt();
             assert!(numbers.iter().all(|x| x.abs() <= bound));
             assert!(numbers.iter().any(|x| x.abs() > 0.9 * bound), "{}", part.name);
         }

@@ -4,6 +4,7 @@
 //! biases. Where gradients are wanted each piece is a leaf of its own, because the gradient of a slice of a long array
 //! would be a long array of zeros for every slice.
 
+use crate::equivariant::{EquivariantConfig, EquivariantLinear};
 use crate::layout::Part;
 use burn::tensor::Tensor;
 
@@ -47,6 +48,16 @@ impl<'a> Cutter<'a> {
         let (weight, shape) = self.part();
         let (bias, _) = self.part();
         Linear { weight: weight.reshape([shape[0], shape[1]]), bias }
+    }
+
+    /// The next layer, which is an equivariant one. There must be one.
+    pub(crate) fn equivariant(&mut self) -> EquivariantLinear {
+        let (weight, shape) = self.part();
+        let (bias, biases) = self.part();
+        let [operations, inputs, outputs] = [shape[0], shape[1], shape[2]];
+        let config = EquivariantConfig { normalise: true, ..EquivariantConfig::new(2, 2, inputs, outputs) };
+        let weight = weight.reshape([operations, inputs, outputs]);
+        EquivariantLinear::from_tensors(config, weight, bias.reshape([biases[0], outputs]))
     }
 
     fn part(&mut self) -> (Tensor<1>, &'a [usize]) {

@@ -1,7 +1,7 @@
 //! The network: blocks on a space, then a suffix.
 
 use crate::batch::Batch;
-use crate::block::Block;
+use crate::block::Body;
 use crate::config::{PpgnConfig, SuffixKind};
 use crate::layout::Layout;
 use crate::linear::Cutter;
@@ -265,12 +265,12 @@ impl Ppgn {
     }
 
     /// The blocks as views of the parameters; `leaves` gets one tensor a part where gradients are wanted.
-    fn blocks(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> Vec<Block> {
+    fn blocks(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> Vec<Body> {
         let arrays = self.layout.arrays()[..self.config.blocks.len()].iter().enumerate();
         arrays
             .map(|(l, array)| {
                 let flat = self.array(l);
-                Block::cut(&self.config, l, &mut Cutter::new(&flat, &array.parts, leaves.as_deref_mut()))
+                Body::cut(&self.config, l, &mut Cutter::new(&flat, &array.parts, leaves.as_deref_mut()))
             })
             .collect()
     }
@@ -311,7 +311,7 @@ impl Ppgn {
     }
 
     /// The pooled features by burn's operations.
-    fn composed(&self, blocks: &[Block], batch: &Batch) -> Vec<Tensor<2>> {
+    fn composed(&self, blocks: &[Body], batch: &Batch) -> Vec<Tensor<2>> {
         let space = batch.space();
         let mut x = batch.tensor(); // [rows(0), inputs]
         let mut pooled = Vec::new();
@@ -341,6 +341,9 @@ impl Ppgn {
                 self.precision.name(),
                 batch.precision().name()
             )));
+        }
+        if let (Space::Quotient(_), Some(why)) = (batch.space(), self.config.needs_pairs()) {
+            return Err(Error::call(format!("the batch has colours as rows, and {why}")));
         }
         if let Space::Quotient(quotient) = batch.space()
             && quotient.depth() < self.config.blocks.len()

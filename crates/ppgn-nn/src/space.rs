@@ -12,6 +12,7 @@
 //! no part of a network: it comes with the batch.
 
 use crate::config::{Pooling, Scale};
+use crate::equivariant::EquivariantLinear;
 use crate::quotient::{self, Quotient};
 use crate::{pool, product};
 use burn::tensor::Tensor;
@@ -69,6 +70,31 @@ impl Space {
         match self {
             Space::Dense(dense) => product::dense(dense, y1, y2, scale),
             Space::Quotient(quotient) => quotient::product(quotient, level, y1, y2, scale),
+        }
+    }
+
+    /// A linear equivariant layer from matrices to matrices, graph by graph.
+    ///
+    /// # Panics
+    /// In the quotient: pairs of one colour may differ in the sums of their rows and columns. Networks with such layers
+    /// refuse it.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - result: `[rows, outputs]`
+    pub(crate) fn linear(&self, layer: &EquivariantLinear, x: Tensor<2>) -> Tensor<2> {
+        let Space::Dense(dense) = self else { panic!("linear equivariant layers need the dense space") };
+        let mut parts = Vec::new();
+        for group in dense.groups().iter().filter(|group| group.nodes > 0) {
+            let pairs = group.nodes * group.nodes;
+            for graph in 0..group.graphs {
+                let rows = x.clone().narrow(0, group.start + graph * pairs, pairs); // [n^2, inputs]
+                parts.push(layer.apply(rows, group.nodes)); // [n^2, outputs]
+            }
+        }
+        match parts.is_empty() {
+            true => Tensor::zeros([0, layer.config().outputs], (&x.device(), x.dtype())),
+            false => Tensor::cat(parts, 0), // [rows, outputs]
         }
     }
 

@@ -7,16 +7,17 @@
 
 use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, SuffixKind};
 use crate::layout::Layout;
+use crate::model::Model;
 use crate::space::Space;
 use ppgn_kernels::{
-    Block, Buffer, Colours, Keep, Kept, Layer, Mlp, Pairs, Pools, Real, Square, Ties, pool_max,
-    pool_max_backward, pool_sum, pool_sum_backward,
+    Block, Buffer, Colours, Equivariant, Keep, Kept, Layer, Linears, Mlp, Pairs, Pools, Real, Square, Ties,
+    pool_max, pool_max_backward, pool_sum, pool_sum_backward,
 };
 
 /// A network's blocks over their parameters, on a space.
 pub(crate) struct Trunk<'a, T> {
     config: &'a PpgnConfig,
-    blocks: Vec<Block<'a, T>>,
+    blocks: Vec<Body<'a, T>>,
     plan: Plan<'a>,
 }
 
@@ -27,7 +28,7 @@ const HIDDEN: usize = 512 << 20;
 pub(crate) struct Tape<T: Real> {
     /// The input of every block but the first.
     inputs: Vec<Buffer<T>>,
-    kept: Vec<Kept<T>>,
+    kept: Vec<Memory<T>>,
     /// The maxima's ties of every pooled block; nothing where sums are pooled.
     ties: Vec<Ties<T>>,
 }
@@ -113,19 +114,95 @@ impl<'a, T: Real> Trunk<'a, T> {
     }
 }
 
+/// What a network has between two levels.
+enum Body<'a, T> {
+    Block(Box<Block<'a, T>>),
+    Linears(Linears<'a, T>),
+}
+
+/// What its backward pass needs.
+enum Memory<T: Real> {
+    Block(Kept<T>),
+    Linears(Vec<Buffer<T>>),
+}
+
+impl<T: Real> Body<'_, T> {
+    fn outputs(&self) -> usize {
+        match self {
+            Body::Block(block) => block.outputs(),
+            Body::Linears(linears) => linears.outputs(),
+        }
+    }
+
+    /// Numbers a row of hidden layers that can be computed again.
+    fn hidden(&self) -> usize {
+        match self {
+            Body::Block(block) => block.hidden(),
+            Body::Linears(_) => 0,
+        }
+    }
+
+    fn forward(&self, pairs: Pairs<'_>, x: &[T], keep: Keep) -> (Buffer<T>, Option<Memory<T>>) {
+        match self {
+            Body::Block(block) => {
+                let (output, kept) = block.forward(pairs, x, keep);
+                (output, kept.map(Memory::Block))
+            }
+            Body::Linears(linears) => {
+                let (output, kept) = linears.forward(pairs.squares(), x, keep != Keep::Nothing);
+                (output, kept.map(Memory::Linears))
+            }
+        }
+    }
+
+    fn backward(
+        &self,
+        pairs: Pairs<'_>,
+        x: &[T],
+        kept: Memory<T>,
+        d: Buffer<T>,
+        gradient: &mut [T],
+        wanted: bool,
+    ) -> Option<Buffer<T>> {
+        match (self, kept) {
+            (Body::Block(block), Memory::Block(kept)) => block.backward(pairs, x, kept, d, gradient, wanted),
+            (Body::Linears(linears), Memory::Linears(kept)) => {
+                linears.backward(pairs.squares(), x, kept, d, gradient, wanted)
+            }
+            _ => unreachable!("a body gets back what it has kept"),
+        }
+    }
+}
+
 /// Block l over its array of parameters.
-fn cut<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a, T> {
+fn cut<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Body<'a, T> {
+    if config.model == Model::Lin {
+        let widths = config.mlp_widths(&config.blocks[l], config.widths()[l]);
+        let mut rest = array;
+        let layer = |w: &[usize]| {
+            let (layer, next) = Equivariant::cut(rest, w[0], w[1]);
+            rest = next;
+            layer
+        };
+        return Body::Linears(Linears { layers: widths.windows(2).map(layer).collect() });
+    }
+    Body::Block(Box::new(block(config, l, array)))
+}
+
+fn block<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a, T> {
     let widths = config.widths();
     let (inputs, outputs) = (widths[l], widths[l + 1]);
     let mut rest = array;
-    let mut layer = |inputs: usize, outputs: usize| {
+    let layer = |rest: &mut &'a [T], inputs: usize, outputs: usize| {
         let (layer, next) = Layer::cut(rest, inputs, outputs);
-        rest = next;
+        *rest = next;
         layer
     };
-    let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let mut mlp =
+        |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(&mut rest, w[0], w[1])).collect() };
     let product = config.mlp_widths(&config.blocks[l], inputs);
-    let (m1, m2) = (mlp(&product), mlp(&product));
+    let m1 = mlp(&product);
+    let m2 = config.model.has_product().then(|| mlp(&product));
     let m3 = match &config.m3 {
         M3::Identity => None,
         M3::Mlp(widths) => {
@@ -133,15 +210,22 @@ fn cut<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a, 
             Some(mlp(&widths))
         }
     };
+    let linear = (config.model == Model::MpLin).then(|| {
+        let (layer, next) = Equivariant::cut(rest, inputs, config.blocks[l].width);
+        rest = next;
+        layer
+    });
     let m4 = match config.m4 {
-        M4::Linear => Some(layer(config.passed(inputs) + config.blocks[l].product(), outputs)),
+        M4::Linear => {
+            Some(layer(&mut rest, config.passed(inputs) + config.beside(&config.blocks[l]), outputs))
+        }
         M4::None => None,
     };
     let norm = match config.norm {
-        Norm::None => None,
-        Norm::Rms => Some(crate::block::EPSILON),
+        Norm::Rms if m2.is_some() => Some(crate::block::EPSILON),
+        Norm::None | Norm::Rms => None,
     };
-    Block { m1, m2, m3, m4, norm, residual: config.residual && inputs == outputs }
+    Block { m1, m2, m3, linear, m4, norm, residual: config.residual && inputs == outputs }
 }
 
 /// A space as the kernels see it.

@@ -22,7 +22,7 @@ pub fn estimate(
 ) -> Result<Option<Estimate>> {
     let mut left = jobs.iter().map(Job::epochs_left).collect::<Result<Vec<usize>>>()?;
     if left.iter().all(|&n| n == 0) {
-        return Ok(Some(Estimate { epoch: 0.0, seconds: 0.0 }));
+        return Ok(Some(Estimate { epoch: 0.0, seconds: 0.0, work: 0.0 }));
     }
     let timed: Vec<f64> = jobs.iter().flat_map(|job| read_timing(&job.path)).collect();
     let epoch = match timed.len() {
@@ -38,8 +38,9 @@ pub fn estimate(
     let at_a_time = workers.jobs.min(left.iter().filter(|&&n| n > 0).count()).max(1);
     // No job can take less than its own epochs, however many workers there are.
     let most = left.iter().max().copied().unwrap_or(0) as f64;
-    let shared = left.iter().sum::<usize>() as f64 / at_a_time as f64;
-    Ok(Some(Estimate { epoch, seconds: epoch * shared.max(most) }))
+    let all = left.iter().sum::<usize>() as f64;
+    let shared = all / at_a_time as f64;
+    Ok(Some(Estimate { epoch, seconds: epoch * shared.max(most), work: epoch * all }))
 }
 
 /// What is known of the time that jobs will take.
@@ -49,6 +50,8 @@ pub struct Estimate {
     pub epoch: f64,
     /// Seconds that are left of all jobs.
     pub seconds: f64,
+    /// The same, were they trained one after another.
+    pub work: f64,
 }
 
 /// Trains the first epoch of a job, or a minute of it.

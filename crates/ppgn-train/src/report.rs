@@ -1,6 +1,6 @@
 //! `report.html`: a finished run on one page, for people. It needs nothing but a browser: no script, no file beside it.
 
-mod chart;
+pub(crate) mod chart;
 
 use crate::data::Goal;
 use crate::metrics::{Epoch, Part};
@@ -135,6 +135,6 @@ fn curves(settings: &Settings, summary: &Summary, metrics: &[Epoch]) -> String {
     html + &draw("Loss a graph, epoch by epoch", lines(&|p| Some(p.loss)))
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -30,6 +30,11 @@ impl Grid {
         Grid { axes: vec![axis("rate", &[5e-5, 1e-4, 5e-4, 1e-3]), axis("decay", &[0.5, 0.75, 1.0])] }
     }
 
+    /// These learning rates.
+    pub fn rates(rates: &[f64]) -> Self {
+        Grid { axes: vec![("rate".into(), rates.iter().map(|&rate| toml::Value::Float(rate)).collect())] }
+    }
+
     /// A grid from the text of a TOML file: a list of values for any setting of [`Overrides`] but the seed, which
     /// draws the fixed split.
     ///
@@ -192,6 +197,12 @@ impl Search {
         &self.jobs
     }
 
+    /// The same with this word before the name of every run.
+    pub(crate) fn called(mut self, word: &str) -> Self {
+        self.jobs.iter_mut().for_each(|job| job.name = format!("{word}, {}", job.name));
+        self
+    }
+
     /// Runs what is missing, writes `search.json` into the folder and says what came out; `None` if it was asked to stop.
     pub fn run(
         &self,
@@ -200,9 +211,14 @@ impl Search {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<SearchReport>> {
         let Some(ended) = run_jobs(&self.jobs, dataset, workers, watcher)? else { return Ok(None) };
+        self.ended(ended).map(Some)
+    }
+
+    /// Writes `search.json` of runs that have ended, and says what came out.
+    pub(crate) fn ended(&self, ended: Vec<Ended>) -> Result<SearchReport> {
         let report = self.report(ended)?;
         write_json(&self.folder.join("search.json"), &report)?;
-        Ok(Some(report))
+        Ok(report)
     }
 
     fn report(&self, ended: Vec<Ended>) -> Result<SearchReport> {

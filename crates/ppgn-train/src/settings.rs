@@ -9,7 +9,9 @@ use ppgn_graph::encode::Encoding;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::{self, Split};
 use ppgn_graph::{Dataset, Error, Result, Schema};
-use ppgn_nn::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Precision, Scale, SpaceChoice, SuffixKind};
+use ppgn_nn::{
+    BlockConfig, M3, M4, Model, Norm, Pooling, PpgnConfig, Precision, Scale, SpaceChoice, SuffixKind,
+};
 use serde::{Deserialize, Serialize};
 
 /// How a network is trained.
@@ -176,6 +178,7 @@ pub struct Overrides {
     pub space: Option<SpaceChoice>,
     pub encoding: Option<Encoding>,
     pub blocks: Option<Vec<BlockConfig>>,
+    pub model: Option<Model>,
     pub depth: Option<usize>,
     pub m3: Option<M3>,
     pub m4: Option<M4>,
@@ -210,6 +213,7 @@ impl Overrides {
             space,
             encoding,
             blocks,
+            model,
             depth,
             m3,
             m4,
@@ -231,7 +235,20 @@ impl Overrides {
         }
         let mut preset = preset;
         set!(preset.training, epochs, batch, batching, rate, decay, decay_every, seed, precision, space);
-        set!(preset.network, blocks, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual);
+        set!(
+            preset.network,
+            blocks,
+            model,
+            depth,
+            m3,
+            m4,
+            suffix,
+            suffix_hidden,
+            pooling,
+            scale,
+            norm,
+            residual
+        );
         set!(preset, encoding);
         preset
     }
@@ -255,6 +272,7 @@ impl Settings {
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
+        network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
         Ok(Settings {
             scaling: goal.scaling(dataset, &split.train)?,
@@ -322,6 +340,7 @@ impl Settings {
     pub(crate) fn validate(&self) -> Result<()> {
         self.training.validate()?;
         self.network.validate()?;
+        self.network.runs_on(self.training.space)?;
         let columns = self.schema.node_labels.iter().chain(&self.schema.edge_labels);
         for column in columns {
             if !column.values().is_sorted_by(|a, b| a < b) {

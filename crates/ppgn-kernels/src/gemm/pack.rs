@@ -31,7 +31,7 @@ impl<'a, T> View<'a, T> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Panels<T> {
     pub(super) numbers: Vec<T>,
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
     pub(super) columns: usize,
 }
 

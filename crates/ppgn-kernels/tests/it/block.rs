@@ -14,7 +14,7 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let (m1, m2, m3) = (mlp(&form.mlp), mlp(&form.mlp), form.m3.as_ref().map(|m3| mlp(m3)));
     let m4 = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
     assert!(rest.is_empty());
-    Block { m1, m2, m3, m4, norm: form.norm, residual: form.residual }
+    Block { m1, m2: Some(m2), m3, linear: None, m4, norm: form.norm, residual: form.residual }
 }
 
 fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {

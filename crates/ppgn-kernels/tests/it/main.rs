@@ -2,6 +2,7 @@
 
 mod adam;
 mod block;
+mod equivariant;
 mod levels;
 mod naive;
 mod pool;

@@ -165,6 +165,11 @@ impl EquivariantLinear {
     /// - result: `[n^l, outputs]`
     pub fn forward(&self, x: Tensor<2>, n: usize) -> Result<Tensor<2>> {
         self.check(&x, n, self.config.inputs)?;
+        Ok(self.apply(x, n))
+    }
+
+    /// The same on rows that are known to fit, of a graph with nodes.
+    pub(crate) fn apply(&self, x: Tensor<2>, n: usize) -> Tensor<2> {
         let mut sums: BTreeMap<&Reduction, Tensor<2>> = BTreeMap::new();
         // Operations that are put into the output in the same way are added up before they are.
         let mut parts: BTreeMap<&Embedding, Tensor<2>> = BTreeMap::new();
@@ -184,7 +189,7 @@ impl EquivariantLinear {
             add(embedding, self.bias.clone().narrow(0, q, 1)); // [1, outputs]
         }
         let embedded = parts.into_iter().map(|(embedding, part)| embedding.apply(part, n));
-        Ok(embedded.reduce(|sum, part| sum + part).expect("a basis has at least one operation"))
+        embedded.reduce(|sum, part| sum + part).expect("a basis has at least one operation")
     }
 
     /// One basis operation by itself, `L_p(X)` for the p-th partition, on any number of channels.
@@ -203,7 +208,8 @@ impl EquivariantLinear {
     fn reduce(&self, reduction: &Reduction, x: &Tensor<2>, n: usize) -> Tensor<2> {
         let sum = reduction.apply(x, n);
         match (self.config.normalise, reduction.summed()) {
-            (true, summed) if summed > 0 => sum.div_scalar((n as f64).powi(summed as i32)),
+            // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
+            (true, summed) if summed > 0 => sum.mul_scalar((n as f64).powi(-(summed as i32))),
             _ => sum,
         }
     }

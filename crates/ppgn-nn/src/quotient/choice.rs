@@ -6,6 +6,7 @@
 use super::Colours;
 use super::cache::Origin;
 use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+use crate::model::Model;
 use crate::precision::Precision;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Error, Graph, Result};
@@ -118,6 +119,9 @@ impl Cost {
     }
 }
 
+/// Operations of a linear equivariant layer that touch all pairs: the matrix and its transpose.
+const TOUCHING_PAIRS: f64 = 2.0;
+
 /// The work of an epoch on one graph that has so many rows at a level.
 fn flops(config: &PpgnConfig, nodes: usize, rows: impl Fn(usize) -> usize) -> f64 {
     let layers = |widths: &[usize]| widths.windows(2).map(|w| w[0] as f64 * w[1] as f64).sum::<f64>();
@@ -125,14 +129,27 @@ fn flops(config: &PpgnConfig, nodes: usize, rows: impl Fn(usize) -> usize) -> f6
     let mut multiplications = 0.0;
     for (level, block) in config.blocks.iter().enumerate() {
         let (input, output, product) = (widths[level], widths[level + 1] as f64, block.product() as f64);
-        let mut below = 2.0 * layers(&config.mlp_widths(block, input));
-        let mut above = Cost::PRODUCT * nodes as f64 * product;
+        let mlp = layers(&config.mlp_widths(block, input));
+        if config.model == Model::Lin {
+            multiplications += rows(level) as f64 * TOUCHING_PAIRS * mlp;
+            continue;
+        }
+        // Without a product all is computed below.
+        let (mlps, mut above) = match config.model.has_product() {
+            true => (2.0, Cost::PRODUCT * nodes as f64 * product),
+            false => (1.0, 0.0),
+        };
+        let mut below = mlps * mlp;
+        if config.model == Model::MpLin {
+            below += TOUCHING_PAIRS * (input * block.width) as f64;
+        }
         if let M3::Mlp(widths) = &config.m3 {
             below += layers(&[&[input][..], widths].concat());
         }
         if config.m4 == M4::Linear {
             below += config.passed(input) as f64 * output;
-            above += product * output;
+            let beside = config.beside(block) as f64 * output;
+            *(if config.model.has_product() { &mut above } else { &mut below }) += beside;
         }
         multiplications += rows(level) as f64 * below + rows(level + 1) as f64 * above;
     }
@@ -193,16 +210,17 @@ impl Choosing<'_> {
 
     /// Chooses a space, and finds the colours if it is the quotient.
     pub fn choose(&self) -> Result<Chosen> {
-        acts_on_rows(self.config);
-        match self.choice {
-            SpaceChoice::Dense => Ok(dense("as asked".into(), None)),
-            SpaceChoice::Quotient => {
+        self.config.runs_on(self.choice)?;
+        match (self.choice, self.config.needs_pairs()) {
+            (SpaceChoice::Dense, _) => Ok(dense("as asked".into(), None)),
+            (SpaceChoice::Auto, Some(why)) => Ok(dense(why.into(), None)),
+            (SpaceChoice::Quotient, _) => {
                 let (colours, origin) = self.colours(&self.options)?;
                 let cost = Cost::new(self.config, &colours);
                 let why = format!("as asked: rows by level are {}", cost.shares());
                 Ok(quotient(colours, why, cost, origin))
             }
-            SpaceChoice::Auto => self.cheaper(),
+            (SpaceChoice::Auto, None) => self.cheaper(),
         }
     }
 
@@ -301,21 +319,48 @@ fn quotient(colours: Arc<Colours>, why: String, cost: Cost, origin: Option<Origi
     Chosen { colours: Some(colours), why, cost: Some(cost), origin }
 }
 
-/// Equal rows stay equal only under what acts on a row alone. All options do; one that comes new does not compile here
-/// until someone has asked whether it does.
-fn acts_on_rows(config: &PpgnConfig) {
-    let PpgnConfig {
-        inputs: _,
-        outputs: _,
-        blocks: _,
-        depth: _,
-        m3: M3::Identity | M3::Mlp(_),
-        m4: M4::Linear | M4::None,
-        suffix: SuffixKind::I | SuffixKind::Ii,
-        suffix_hidden: _,
-        pooling: Pooling::Max | Pooling::Sum,
-        scale: Scale::None | Scale::SqrtN | Scale::N,
-        norm: Norm::None | Norm::Rms,
-        residual: _,
-    } = config;
+impl PpgnConfig {
+    /// Why it needs every pair as a row, if it does. Equal rows stay equal only under what acts on a row alone, or on
+    /// rows as the colouring does. An option that comes new does not compile here until someone has asked whether it
+    /// does.
+    ///
+    /// ```
+    /// use ppgn_nn::{Model, PpgnConfig};
+    /// let paper = PpgnConfig::new(8, 2);
+    /// assert!(paper.needs_pairs().is_none());
+    /// assert!(PpgnConfig { model: Model::Lin, ..paper }.needs_pairs().is_some());
+    /// ```
+    pub fn needs_pairs(&self) -> Option<&'static str> {
+        let PpgnConfig {
+            inputs: _,
+            outputs: _,
+            blocks: _,
+            model,
+            depth: _,
+            m3: M3::Identity | M3::Mlp(_),
+            m4: M4::Linear | M4::None,
+            suffix: SuffixKind::I | SuffixKind::Ii,
+            suffix_hidden: _,
+            pooling: Pooling::Max | Pooling::Sum,
+            scale: Scale::None | Scale::SqrtN | Scale::N,
+            norm: Norm::None | Norm::Rms,
+            residual: _,
+        } = self;
+        match model {
+            Model::Mp | Model::Mlp => None,
+            Model::MpLin | Model::Lin => Some(
+                "its linear equivariant layers act on whole rows and columns, which pairs of one colour need not share",
+            ),
+        }
+    }
+    /// Whether it can run on the space that is asked for; why not otherwise.
+    pub fn runs_on(&self, choice: SpaceChoice) -> Result<()> {
+        match (choice, self.needs_pairs()) {
+            (SpaceChoice::Quotient, Some(why)) => Err(Error::call(format!(
+                "the model `{}` cannot run on the quotient space: {why}. Leave `space` out, or say dense",
+                self.model.name()
+            ))),
+            _ => Ok(()),
+        }
+    }
 }

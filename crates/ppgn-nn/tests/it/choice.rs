@@ -4,7 +4,10 @@ use ppgn_graph::encode::{Encoder, Encoding, Kind};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder};
-use ppgn_nn::{BlockConfig, Choosing, Chosen, Colours, Cost, Origin, PpgnConfig, Precision, SpaceChoice};
+use ppgn_nn::{
+    Batch, BlockConfig, Choosing, Chosen, Colours, Cost, Device, Model, Origin, PpgnConfig, Precision,
+    SpaceChoice,
+};
 use std::path::{Path, PathBuf};
 
 fn encoder(dataset: &Dataset) -> Encoder {
@@ -100,8 +103,17 @@ fn network() -> PpgnConfig {
 }
 
 fn choose(choice: SpaceChoice, dataset: &Dataset, memory: Option<u64>) -> ppgn_graph::Result<Chosen> {
+    choose_for(network(), choice, dataset, memory)
+}
+
+fn choose_for(
+    network: PpgnConfig,
+    choice: SpaceChoice,
+    dataset: &Dataset,
+    memory: Option<u64>,
+) -> ppgn_graph::Result<Chosen> {
     let encoder = encoder(dataset);
-    let config = PpgnConfig { inputs: encoder.channels().len(), ..network() };
+    let config = PpgnConfig { inputs: encoder.channels().len(), ..network };
     let options = ppgn_wl::Options { max_memory: memory, ..Default::default() };
     #[rustfmt::skip]
     let choosing = Choosing {
@@ -155,6 +167,33 @@ fn what_is_asked_for_is_taken() {
 }
 
 #[test]
+fn models_that_look_at_whole_rows_need_all_pairs() {
+    let graphs = generate("regular:n=12,d=4,count=10").unwrap();
+    for model in Model::ALL {
+        let config = PpgnConfig { model, ..network() };
+        let [auto, quotient] =
+            [SpaceChoice::Auto, SpaceChoice::Quotient].map(|c| choose_for(config.clone(), c, &graphs, None));
+        let auto = auto.unwrap();
+        if !model.has_linear() {
+            assert!(auto.colours.is_some() && quotient.unwrap().colours.is_some(), "{}", auto.why);
+            continue;
+        }
+        assert!(auto.colours.is_none() && auto.why.contains("linear equivariant layers"), "{}", auto.why);
+        let error = quotient.unwrap_err();
+        assert!(error.is_call() && error.to_string().contains("whole rows and columns"), "{error}");
+        // A batch of colours is refused by the network itself.
+        let encoder = encoder(&graphs);
+        let colours =
+            Colours::encode(&encoder, graphs.graphs(), Precision::F32, 3, &Default::default()).unwrap();
+        let device = Device::default();
+        let batch = Batch::quotient(&colours, &[0, 1], &device).unwrap();
+        let network = config.init(&device, 0, Precision::F32).unwrap();
+        let error = network.forward(&batch).unwrap_err();
+        assert!(error.is_call() && error.to_string().contains("colours as rows"), "{error}");
+    }
+}
+
+#[test]
 fn memory_is_bounded() {
     let graphs = generate("regular:n=12,d=4,count=10").unwrap();
     let auto = choose(SpaceChoice::Auto, &graphs, Some(1 << 10)).unwrap();
@@ -175,6 +214,14 @@ fn the_dense_cost_is_the_count_of_its_operations() {
     let (mlps, join, product) = (2 * 2 * 3, (2 + 3) * 3, 4 * 3);
     let forward = 2 * 16 * (mlps + join) + 2 * 16 * product * Cost::PRODUCT as usize;
     assert_eq!(cost.dense, 3.0 * forward as f64);
+    // The other models: the basis touches all pairs twice, an MLP alone has one MLP and no product.
+    let dense = |model| {
+        let cost = Cost::new(&PpgnConfig { model, ..config.clone() }, &colours);
+        cost.dense / (3.0 * 2.0 * 16.0)
+    };
+    assert_eq!(dense(Model::Lin), 2.0 * 6.0);
+    assert_eq!(dense(Model::Mlp), (6 + 15) as f64);
+    assert_eq!(dense(Model::MpLin), (12 + 2 * 6 + (2 + 3 + 3) * 3) as f64 + 12.0 * Cost::PRODUCT);
     // Nothing is alike.
     assert_eq!((cost.share(), &cost.rows[..]), (1.0, &[16, 16][..]));
 }

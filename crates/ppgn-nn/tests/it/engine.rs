@@ -2,7 +2,7 @@
 
 use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers};
 use ppgn_graph::random::Stream;
-use ppgn_nn::{Engine, PpgnConfig, Precision, loss};
+use ppgn_nn::{BlockConfig, Engine, Model, PpgnConfig, Precision, loss};
 use proptest::prelude::*;
 
 /// Scores, features and gradients of both agree, relative to the largest number of each.
@@ -22,9 +22,21 @@ fn check(config: &PpgnConfig, seed: u64, precision: Precision, tolerance: f64) -
         .map(|network| network.backward(&batch, |scores| loss::cross_entropy(scores, &classes)).unwrap());
     prop_assert!(close(&steps[0].scores.to_f64(), &steps[1].scores.to_f64()));
     for (a, b) in steps[0].gradients.iter().zip(&steps[1].gradients) {
-        prop_assert!(close(&a.to_f64(), &b.to_f64()));
+        let (a, b) = (a.to_f64(), b.to_f64());
+        prop_assert!(close(&a, &b), "{} of {}: {a:?} {b:?}", distance(&a, &b), largest(&b));
     }
     Ok(())
+}
+
+#[test]
+fn every_model() {
+    for model in Model::ALL {
+        for seed in 0..10 {
+            let config =
+                PpgnConfig { model, blocks: [5, 4].map(BlockConfig::new).to_vec(), ..PpgnConfig::new(2, 3) };
+            check(&config, seed, Precision::F64, 1e-9).unwrap();
+        }
+    }
 }
 
 proptest! {

@@ -3,7 +3,8 @@
 use crate::shared::{Rows, arrays, batch, biased, configs, largest};
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, M3, M4, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind, Values, loss,
+    Batch, BlockConfig, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind, Values,
+    loss,
 };
 use proptest::prelude::*;
 
@@ -87,6 +88,10 @@ options! {
     rms_norm: PpgnConfig { norm: Norm::Rms, ..base() };
     residual: PpgnConfig { residual: true, ..base() };
     depth_3: PpgnConfig { depth: 3, ..base() };
+    mp_and_linear: PpgnConfig { model: Model::MpLin, ..base() };
+    mp_and_linear_without_m4: PpgnConfig { model: Model::MpLin, m4: M4::None, m3: M3::Mlp(vec![2]), ..base() };
+    linear_alone: PpgnConfig { model: Model::Lin, depth: 3, ..base() };
+    mlp_alone: PpgnConfig { model: Model::Mlp, residual: true, ..base() };
     own_widths: PpgnConfig {
         blocks: vec![
             BlockConfig { width: 5, product: Some(2), hidden: Some(vec![3, 6]) },

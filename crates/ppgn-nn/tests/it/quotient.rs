@@ -1,6 +1,6 @@
 //! The quotient space is the dense one with equal rows merged: same features, same scores, same gradients.
 
-use crate::shared::{Rows, arrays, biased, configs, distance, largest, numbers};
+use crate::shared::{Rows, arrays, biased, distance, largest, numbers, on_both_spaces};
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn any_rows_in_any_network(
-        config in configs(),
+        config in on_both_spaces(),
         sizes in prop::collection::vec(0..7usize, 1..6),
         seed in 0..1000u64,
     ) {
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn any_graphs_in_any_network(
-        config in configs(),
+        config in on_both_spaces(),
         (directed, node_labels, edge_labels) in any::<(bool, bool, bool)>(),
         seed in 0..1000u64,
     ) {

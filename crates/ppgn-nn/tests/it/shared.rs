@@ -2,7 +2,7 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, Device, M3, M4, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
+    Batch, BlockConfig, Device, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
     SuffixKind, Tensor, Values,
 };
 use proptest::prelude::*;
@@ -111,6 +111,24 @@ fn blocks() -> impl Strategy<Value = Vec<BlockConfig>> {
 
 /// Any small configuration.
 pub(crate) fn configs() -> impl Strategy<Value = PpgnConfig> {
+    let model = prop_oneof![3 => Just(Model::Mp), 1 => Just(Model::MpLin), 1 => Just(Model::Lin), 1 => Just(Model::Mlp)];
+    (model, papers()).prop_map(|(model, config)| match model {
+        Model::Lin => {
+            let blocks = config.blocks.into_iter().map(|b| BlockConfig { product: None, ..b }).collect();
+            PpgnConfig { model, blocks, m3: M3::Identity, m4: M4::Linear, residual: false, ..config }
+        }
+        _ => PpgnConfig { model, ..config },
+    })
+}
+
+/// Any small configuration that runs on the quotient too.
+pub(crate) fn on_both_spaces() -> impl Strategy<Value = PpgnConfig> {
+    let model = prop_oneof![3 => Just(Model::Mp), 1 => Just(Model::Mlp)];
+    (model, papers()).prop_map(|(model, config)| PpgnConfig { model, ..config })
+}
+
+/// Any small configuration of the paper's own model.
+fn papers() -> impl Strategy<Value = PpgnConfig> {
     let m3 = prop_oneof![
         2 => Just(M3::Identity),
         1 => prop::collection::vec(1..5usize, 1..3).prop_map(M3::Mlp),
@@ -135,7 +153,7 @@ pub(crate) fn configs() -> impl Strategy<Value = PpgnConfig> {
             let residual = residual && m4 == M4::Linear;
             #[rustfmt::skip]
             let config = PpgnConfig {
-                inputs, outputs, blocks, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual,
+                inputs, outputs, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual,
             };
             config
         },

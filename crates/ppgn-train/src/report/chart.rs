@@ -93,7 +93,7 @@ impl Chart {
 }
 
 /// Round numbers around a range, at least two.
-fn ticks(low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn ticks(low: f64, high: f64) -> Vec<f64> {
     let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / 5.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -104,7 +104,7 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A tick in few digits.
-fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
     let text = format!("{:.4}", x);
     let text = text.trim_end_matches('0').trim_end_matches('.');
     match text {

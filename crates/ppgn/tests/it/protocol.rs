@@ -185,7 +185,7 @@ fn table1_measured_beside_printed() {
     assert_eq!((&row["printed"]["mean"], &row["printed_preset"]), (&90.55.into(), &"paper-1".into()));
     assert_eq!(row["printed_rank"]["rank"], 3);
     let text = ppgn(words(&args)).ok().out;
-    assert!(text.contains("90.55 ± 8.70") && text.contains("not the table's protocol"), "{text}");
+    assert!(text.contains("90.55 ± 8.70") && text.contains("not the paper's protocol"), "{text}");
     assert!(out.join("table1/small/MUTAG/fold-10/summary.json").exists());
 }
 
@@ -228,8 +228,108 @@ fn table2_measured_beside_printed() {
     assert!(rows.iter().all(|row| row["mae"].as_f64().unwrap() > 0.0));
 }
 
+/// What the figure leaves behind that must not depend on how often it was interrupted.
+fn figure_files(out: &Path) -> Vec<Vec<u8>> {
+    ["figure.csv", "figure.svg", "figure.png"]
+        .map(|name| std::fs::read(out.join("figure/csl").join(name)).unwrap())
+        .to_vec()
+}
+
+#[test]
+fn the_figure_is_drawn_and_resumes() {
+    let (_kept, whole) = folder();
+    let figure = |out: &Path, more: &str| {
+        words(&format!(
+            "reproduce figure --data csl:n=9,skips=2+3,copies=10 --rate 1e-3 --epochs 3 --quiet --out {} {more}",
+            out.display()
+        ))
+    };
+    let report = ppgn(figure(&whole, "--json")).ok().json();
+    let models = report["models"].as_array().unwrap();
+    let names: Vec<&str> = models.iter().map(|m| m["model"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mp", "mp+lin", "lin", "mlp"]);
+    assert!(report["mlp_fits_worst"].is_boolean() && report["mp_at_least_lin"].is_boolean(), "{report}");
+    let config = std::fs::read_to_string(whole.join("figure/csl/lin/seed-0/rate=0.001/config.toml")).unwrap();
+    for setting in
+        ["model = \"lin\"", "holdout = 0.1", "batch = 5", "decay_every = 20", "blocks = [\n    32,"]
+    {
+        assert!(
+            config.contains(setting) || config.contains(&setting.replace("\n    ", "")),
+            "{setting}: {config}"
+        );
+    }
+    let files = figure_files(&whole);
+    let csv = String::from_utf8(files[0].clone()).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 4 * 3, "{csv}");
+    assert!(csv.lines().nth(1).unwrap().starts_with("mp,0.001,0,1,"), "{csv}");
+    let last = &models[3];
+    assert_eq!(
+        csv.lines().last().unwrap(),
+        format!("mlp,0.001,0,3,{},{}", last["training"][2], last["validation"][2])
+    );
+    assert!(files[1].starts_with(b"<svg") && files[2].starts_with(b"\x89PNG"));
+
+    // Killed twice on the way, it ends as if nothing had been.
+    let (_kept, parts) = folder();
+    for (run, lines) in [("mp/seed-0", 1), ("lin/seed-0", 2)] {
+        let file = parts.join("figure/csl").join(run).join("rate=0.001/metrics.jsonl");
+        let mut child = started(&figure(&parts, "--jobs 1"), &file, lines);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(!parts.join("figure/csl/figure.csv").exists());
+    let text = ppgn(figure(&parts, "")).ok().out;
+    assert!(figure_files(&parts) == files);
+    assert!(text.contains("The MLP fits worst: ") && text.contains("mp's validation accuracy"), "{text}");
+    assert!(text.contains("not the paper's protocol"), "{text}");
+
+    // Another seed is trained beside what is there, and the curves are means.
+    let trained = parts.join("figure/csl/mp/seed-0/rate=0.001/summary.json");
+    let before = std::fs::metadata(&trained).unwrap().modified().unwrap();
+    ppgn(figure(&parts, "--seeds 2")).ok();
+    assert_eq!(std::fs::metadata(&trained).unwrap().modified().unwrap(), before);
+    let csv = String::from_utf8(figure_files(&parts).remove(0)).unwrap();
+    let of = |seed: &str| -> Vec<f64> {
+        let start = format!("mp+lin,0.001,{seed},");
+        let lines = csv.lines().filter_map(|line| line.strip_prefix(&start));
+        lines.map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect()
+    };
+    let (a, b, mean) = (of("0"), of("1"), of("mean"));
+    assert_eq!((a.len(), b.len(), mean.len()), (3, 3, 3), "{csv}");
+    assert!((0..3).all(|e| ((a[e] + b[e]) / 2.0 - mean[e]).abs() < 1e-12), "{csv}");
+}
+
+#[test]
+fn the_figure_searches_its_rates() {
+    let (_kept, out) = folder();
+    let args = format!(
+        "reproduce figure --data csl:n=9,skips=2+3,copies=5 --epochs 1 --seeds 2 --json --out {}",
+        out.display()
+    );
+    let ran = ppgn(words(&args)).ok();
+    assert!(ran.err.contains("mp+lin: an epoch takes"), "{}", ran.err);
+    let report = ran.json();
+    for model in report["models"].as_array().unwrap() {
+        let folder = out.join("figure/csl").join(model["model"].as_str().unwrap());
+        let runs = |seed: usize| {
+            let entries = std::fs::read_dir(folder.join(format!("seed-{seed}"))).unwrap();
+            entries.filter(|e| e.as_ref().unwrap().path().is_dir()).count()
+        };
+        // All rates with the first seed, the best of them with the second.
+        assert_eq!((runs(0), runs(1)), (4, 1));
+        let search: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(folder.join("seed-0/search.json")).unwrap())
+                .unwrap();
+        assert_eq!(model["runs"][1]["rate"], search["best"]["rate"]);
+    }
+}
+
 #[test]
 fn wrong_reproductions() {
+    line("reproduce figure --data gnp:n=6,count=5 --out nowhere").fails(2, "neither classes nor targets");
+    line("reproduce figure --data csl --rate 0 --out nowhere")
+        .fails(2, "the learning rate is a number above 0");
+    line("reproduce figure --data csl --seeds 0").fails(2, "--seeds");
     line("reproduce table3").fails(2, "table3");
     line("reproduce table1 --dataset ENZYMES")
         .fails(2, "`ENZYMES` is not in Table 1; its datasets are MUTAG, PTC");

@@ -26,6 +26,32 @@ pub(crate) fn exact(run: &Path) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
+fn every_model_trains_and_predicts() {
+    let folder = tempfile::tempdir().unwrap();
+    for model in ["mp", "mp+lin", "lin", "mlp"] {
+        let run = folder.path().join(model);
+        tiny(&run, &format!("--model {model}")).ok();
+        let config = read(&run, "config.toml");
+        assert_eq!(config.contains(&format!("model = \"{model}\"")), model != "mp", "{config}");
+        let predict = ["predict", run.to_str().unwrap(), "csl:n=11,skips=2+3,copies=1", "--json"];
+        assert_eq!(ppgn(predict).ok().json()["graphs"], 2);
+    }
+    let refused = |model: &str| {
+        let run = folder.path().join("refused");
+        let ran = tiny(&run, &format!("--model {model} --space quotient"));
+        assert!(!run.exists());
+        ran
+    };
+    refused("lin").fails(2, "the model `lin` cannot run on the quotient space");
+    refused("mp+lin").fails(2, "whole rows and columns");
+    tiny(&folder.path().join("mlp-quotient"), "--model mlp --space quotient").ok();
+    tiny(&folder.path().join("x"), "--model lin --m4 none").fails(2, "linear layers and nothing else");
+    line("train csl --model gin")
+        .fails(2, "unknown variant `gin`, expected one of `mp`, `mp+lin`, `lin`, `mlp`");
+    assert!(line("train --help").ok().out.contains("basis of linear"));
+}
+
+#[test]
 fn a_run_and_what_it_leaves() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");

@@ -2,6 +2,7 @@
 
 mod board;
 pub(crate) mod cv;
+mod figure;
 pub(crate) mod reproduce;
 pub(crate) mod search;
 

@@ -1,7 +1,8 @@
-//! `ppgn reproduce`: the paper's tables, measured beside printed.
+//! `ppgn reproduce`: the paper's tables, measured beside printed, and its figure.
 
 use super::board::Board;
 use super::cv::percent;
+use super::figure::{self, figure};
 use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::input::InputArgs;
 use crate::cli::interrupt::on_ctrl_c;
@@ -57,20 +58,22 @@ enum Table {
         #[command(flatten)]
         common: Common,
     },
+    /// The inset figure: four models on NCI1, training and validation accuracy by epoch
+    Figure(figure::Args),
 }
 
-/// What both tables take.
+/// What tables and figure take.
 #[derive(Debug, clap::Args)]
-struct Common {
+pub(super) struct Common {
     /// Only so many epochs, for trying: the figures are then not the table's
     #[arg(long, value_name = "N")]
-    epochs: Option<usize>,
+    pub(super) epochs: Option<usize>,
     /// Only so many graphs of each dataset, for trying: the figures are then not the table's
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     /// What weights, batches and splits are drawn from
     #[arg(long, value_name = "S", default_value_t = 0)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Start even if it takes more than an hour
     #[arg(long)]
     yes: bool,
@@ -78,9 +81,9 @@ struct Common {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    work: WorkArgs,
+    pub(super) work: WorkArgs,
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
 }
 
 impl Common {
@@ -102,7 +105,7 @@ impl Common {
     }
 
     /// The folder, the same for the same words. Runs for trying have one of their own, so that they are in nobody's way.
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         let mut name = "reproduce".to_string();
         for (what, n) in [("epochs", self.epochs), ("limit", self.limit)] {
             name += &n.map(|n| format!("-{what}-{n}")).unwrap_or_default();
@@ -117,14 +120,14 @@ impl Common {
         Overrides { epochs: self.epochs, seed: Some(self.seed), ..Overrides::default() }
     }
 
-    /// Says what makes the figures not the table's.
-    fn reservation(&self) -> String {
+    /// Says what makes the figures not the paper's.
+    pub(super) fn reservation(&self) -> String {
         let mut cut = Vec::new();
         cut.extend(self.epochs.map(|n| output::counted(n, "epoch", "epochs")));
         cut.extend(self.limit.map(|n| output::counted(n, "graph", "graphs") + " at most"));
         match cut.is_empty() {
             true => String::new(),
-            false => format!("For trying only ({}): not the table's protocol.\n", cut.join(", ")),
+            false => format!("For trying only ({}): not the paper's protocol.\n", cut.join(", ")),
         }
     }
 }
@@ -134,14 +137,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.table {
         Table::Table1 { datasets, presets, common } => table1(datasets, presets, common),
         Table::Table2 { targets, preset, data, common } => table2(targets, preset, data, common),
+        Table::Figure(args) => figure(args),
     }
 }
 
 /// Runs that belong together, and their data.
-struct Part {
-    name: String,
-    dataset: Dataset,
-    jobs: Vec<Job>,
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) dataset: Dataset,
+    pub(super) jobs: Vec<Job>,
+    /// Runs like these that will follow.
+    pub(super) later: usize,
 }
 
 fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<ExitCode> {
@@ -169,12 +175,12 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
             };
             let place = folder.join("table1").join(preset).join(&table.datasets[column]);
             let cv = Cv::new(&template, &[], place)?;
-            parts.push(Part { name, dataset: dataset.clone(), jobs: cv.jobs().to_vec() });
+            parts.push(Part { name, dataset: dataset.clone(), jobs: cv.jobs().to_vec(), later: 0 });
             cvs.push((column, cv));
         }
     }
     let workers = common.work.workers();
-    if let Some(code) = permission(&parts, workers, common)? {
+    if let Some(code) = permission(&parts, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
     let mut rows = Vec::new();
@@ -232,8 +238,9 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
     let place = folder.join("table2").join(preset);
     let jobs = asked.iter().map(|a| a.job(&table, &template, &place)).collect::<Result<Vec<_>, _>>()?;
     let workers = common.work.one_by_one();
-    let part = [Part { name: format!("QM9 {preset}"), dataset: dataset.clone(), jobs: jobs.clone() }];
-    if let Some(code) = permission(&part, workers, common)? {
+    let name = format!("QM9 {preset}");
+    let part = [Part { name, dataset: dataset.clone(), jobs: jobs.clone(), later: 0 }];
+    if let Some(code) = permission(&part, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
     let board = Board::new(&jobs, "networks", common.work.quiet)?;
@@ -279,25 +286,46 @@ fn told2(rows: &[Row2]) -> String {
     )
 }
 
+/// How parts follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The runs of a part end before those of the next begin.
+    OneByOne,
+    /// The runs of all parts are worked off together.
+    Together,
+}
+
 /// Says how long everything will take, from one measured epoch of each part. Something to end with where that is more
 /// than an hour and nobody said `--yes`, or where Ctrl-C came first.
-fn permission(parts: &[Part], workers: Workers, common: &Common) -> Result<Option<ExitCode>> {
+pub(super) fn permission(
+    parts: &[Part],
+    order: Order,
+    workers: Workers,
+    common: &Common,
+) -> Result<Option<ExitCode>> {
     // Whatever is there with other settings is told before an epoch is measured.
     for job in parts.iter().flat_map(|part| &part.jobs) {
         job.standing()?;
     }
     let interrupt = on_ctrl_c();
     let stop = || interrupt.check().is_err();
-    let mut total = 0.0;
+    let (mut total, mut work, mut longest) = (0.0, 0.0, 0f64);
     for part in parts {
         let Some(told) = estimate(&part.jobs, &part.dataset, workers, &stop)? else {
             return Ok(Some(stopped(&common.folder())));
         };
-        total += told.seconds;
-        if !common.work.quiet && told.seconds > 0.0 {
-            let (epoch, left) = (short(told.epoch), duration(told.seconds));
+        let epochs = part.jobs.first().map_or(0, |job| job.settings.training.epochs) * part.later;
+        let seconds = told.seconds + told.epoch * epochs as f64 / workers.jobs as f64;
+        total += seconds;
+        work += told.work + told.epoch * epochs as f64;
+        longest = longest.max(told.seconds);
+        if !common.work.quiet && seconds > 0.0 {
+            let (epoch, left) = (short(told.epoch), duration(seconds));
             eprintln!("{}: an epoch takes {epoch} s, what is left about {left}", part.name);
         }
+    }
+    if order == Order::Together {
+        total = (work / workers.jobs as f64).max(longest);
     }
     if !common.work.quiet && total > 0.0 {
         eprintln!(
@@ -309,8 +337,8 @@ fn permission(parts: &[Part], workers: Workers, common: &Common) -> Result<Optio
     match total > AN_HOUR && !common.yes {
         false => Ok(None),
         true => Err(Error::call(format!(
-            "this takes about {}: `--yes` starts it, --dataset or --target choose less, and --epochs and --limit try a \
-             smaller run",
+            "this takes about {}: `--yes` starts it, --dataset, --target or --rate choose less, and --epochs and \
+             --limit try a smaller run",
             duration(total)
         ))
         .into()),

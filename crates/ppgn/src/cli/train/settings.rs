@@ -10,7 +10,7 @@ use anyhow::Result;
 use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error};
-use ppgn::nn::{BlockConfig, M3, M4, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
+use ppgn::nn::{BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
 use ppgn::train::{
     Batching, Division, Overrides, Preset, Template, keep_colours_in, limited, stop_colouring_by,
 };
@@ -61,7 +61,11 @@ pub(crate) struct SettingsArgs {
     /// The widths of the blocks, such as 32,32,32
     #[arg(long, value_name = "W,W,...", value_parser = widths)]
     blocks: Option<Widths>,
-    /// Layers of the MLPs m1 and m2
+    /// What a block computes of X: mp (the matrix product of the paper), mp+lin (beside it the full basis of linear
+    /// equivariant layers, on the dense space only), lin (that basis alone, dense only) or mlp (no pair sees another)
+    #[arg(long, value_name = "MODEL", value_parser = named::<Model>)]
+    model: Option<Model>,
+    /// Layers of the MLPs m1 and m2, or linear layers of a block in the model lin
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     /// What follows the blocks: i (pool after the last) or ii (pool after each)
@@ -147,6 +151,7 @@ impl SettingsArgs {
             space: self.space,
             encoding: self.encoding,
             blocks: blocks.map(|widths| widths.0.iter().map(|&w| BlockConfig::new(w)).collect()),
+            model: self.model,
             depth: self.depth,
             m3: self.m3.clone(),
             m4: self.m4,
@@ -362,11 +367,12 @@ mod tests {
 
     #[test]
     fn options_become_overrides() {
-        let line = "--blocks 4,5 --m3 7,8 --encoding paper+identity --scale sqrt-n --batching same-size --residual \
-                    --precision f64 --target mu,alpha --target gap --limit 9";
+        let line = "--blocks 4,5 --model mp+lin --m3 7,8 --encoding paper+identity --scale sqrt-n \
+                    --batching same-size --residual --precision f64 --target mu,alpha --target gap --limit 9";
         let chosen = parse(line).unwrap().chosen().unwrap();
         let o = &chosen.overrides;
         assert_eq!(o.blocks, Some(vec![BlockConfig::new(4), BlockConfig::new(5)]));
+        assert_eq!(o.model, Some(Model::MpLin));
         assert_eq!((o.m3.clone(), o.scale), (Some(M3::Mlp(vec![7, 8])), Some(Scale::SqrtN)));
         assert_eq!(o.encoding, Some(Encoding { identity: true, ..Kind::Paper.into() }));
         assert_eq!(
@@ -380,9 +386,15 @@ mod tests {
         {
             assert!(!parse(one).unwrap().is_silent(), "{one}");
         }
-        for wrong in
-            ["--blocks 4,x", "--scale 2", "--encoding paper+id", "--m3 a", "--batching some", "--rate x"]
-        {
+        for wrong in [
+            "--blocks 4,x",
+            "--scale 2",
+            "--encoding paper+id",
+            "--m3 a",
+            "--batching some",
+            "--rate x",
+            "--model mp-lin",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

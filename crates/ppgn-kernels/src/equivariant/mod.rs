@@ -1,0 +1,266 @@
+//! The linear equivariant layer of matrices, forward and backward: the fifteen operations of Maron et al. 2019 and two
+//! biases.
+//!
+//! An operation takes the matrix X itself, its transpose, its diagonal, the sums of its rows or columns, its trace or its
+//! total, maps the channels, and puts the result into every entry, along rows or columns, or on the diagonal. Only two of
+//! the fifteen touch n^2 rows: the others map n rows a graph, or one. So do their gradients: the transpose of such a
+//! layer is such a layer, with the same sums before and the same broadcasts after.
+//!
+//! | from | to every entry | along rows | along columns | on the diagonal |
+//! | --- | --- | --- | --- | --- |
+//! | X, its transpose | 6, 8 | | | |
+//! | row sums, column sums, diagonal | | 7, 10, 1 | 11, 12, 2 | 5, 9, 0 |
+//! | total, trace | 14, 4 | | | 13, 3 |
+//!
+//! The numbers are places in the lexicographic list of the partitions of four indices: two of the input, two of the
+//! output.
+
+mod sums;
+
+use crate::buffer::Buffer;
+use crate::gemm::{Panels, Product, View, outer};
+use crate::linear::add_to;
+use crate::product::Square;
+use crate::real::Real;
+use rayon::prelude::*;
+use sums::{Fate, Sums, mapped, transposed};
+
+/// Operations of the basis: Bell(4).
+const OPERATIONS: usize = 15;
+
+/// Biases: on the diagonal, and everywhere.
+const BIASES: usize = 2;
+
+/// X itself, and its transpose.
+const ITSELF: usize = 6;
+const TRANSPOSED: usize = 8;
+
+/// From row sums, column sums and diagonal (down) to rows, columns and diagonal (across).
+const OF_NODES: [[usize; 3]; 3] = [[7, 11, 5], [10, 12, 9], [1, 2, 0]];
+
+/// From total and trace (down) to everywhere and diagonal (across).
+const OF_GRAPHS: [[usize; 2]; 2] = [[14, 13], [4, 3]];
+
+/// `Y = ReLU(sum over the operations p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means:
+/// those of rows and columns and the trace divided by n, the total by n^2.
+#[derive(Debug, Clone, Copy)]
+pub struct Equivariant<'a, T> {
+    /// A, `[15, inputs, outputs]`.
+    weight: &'a [T],
+    /// b, `[2, outputs]`.
+    bias: &'a [T],
+    inputs: usize,
+    outputs: usize,
+}
+
+impl<'a, T: Real> Equivariant<'a, T> {
+    /// A layer from a flat array that holds its weight and then its bias, and the rest of the array.
+    ///
+    /// # Panics
+    /// If the array is too short.
+    pub fn cut(flat: &'a [T], inputs: usize, outputs: usize) -> (Self, &'a [T]) {
+        let (weight, rest) = flat.split_at(OPERATIONS * inputs * outputs);
+        let (bias, rest) = rest.split_at(BIASES * outputs);
+        (Equivariant { weight, bias, inputs, outputs }, rest)
+    }
+
+    /// How many numbers it has in a flat array.
+    pub(crate) fn len(&self) -> usize {
+        self.weight.len() + self.bias.len()
+    }
+
+    /// Width of Y.
+    pub(crate) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The channel map of an operation, `[inputs, outputs]`.
+    fn map(&self, operation: usize) -> View<'a, T> {
+        let size = self.inputs * self.outputs;
+        View::part(&self.weight[operation * size..][..size], self.inputs, self.outputs, 0, self.outputs)
+    }
+
+    /// Maps side by side in one matrix, `[N * inputs, N * outputs]`.
+    fn maps<const N: usize>(&self, operations: &[[usize; N]; N]) -> Vec<T> {
+        let mut matrix = Vec::with_capacity(N * N * self.inputs * self.outputs);
+        for down in operations {
+            for input in 0..self.inputs {
+                for &operation in down {
+                    let at = (operation * self.inputs + input) * self.outputs;
+                    matrix.extend_from_slice(&self.weight[at..at + self.outputs]);
+                }
+            }
+        }
+        matrix
+    }
+
+    /// The layer on all graphs.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - result: `[rows, outputs]`
+    ///
+    /// # Complexity
+    /// O(inputs * outputs) for each of the n^2 rows of a graph, and for n more.
+    pub(crate) fn forward(&self, graphs: &[Square], x: &[T]) -> Buffer<T> {
+        let (a, b) = (self.inputs, self.outputs);
+        let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
+        let sums = Sums::of(graphs, x, a).means(graphs, a);
+        let mut spread = Sums {
+            nodes: mapped(&sums.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b)),
+            graphs: mapped(&sums.graphs, View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b)),
+        };
+        let (diagonal, everywhere) = self.bias.split_at(b);
+        for graph in spread.graphs.chunks_exact_mut(2 * b) {
+            add_to(&mut graph[..b], everywhere);
+            add_to(&mut graph[b..], diagonal);
+        }
+        let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(self.map(operation)));
+        let mut y = Buffer::dirty(x.len() / a * b);
+        spread.put(graphs, b, [x, &transposed(graphs, x, a)], &maps, &mut y, Fate::Relu);
+        y
+    }
+
+    /// Adds the gradients of weights and biases to `gradient`, a flat array, and that of X to `dx` if it is wanted. `d`
+    /// is the gradient of the output, already 0 where the ReLU was.
+    ///
+    /// # Shapes
+    /// - `x`, `dx`: `[rows, inputs]`
+    /// - `d`: `[rows, outputs]`
+    ///
+    /// # Complexity
+    /// Twice that of [`forward`](Self::forward).
+    pub(crate) fn backward(
+        &self,
+        graphs: &[Square],
+        x: &[T],
+        d: &[T],
+        dx: Option<&mut [T]>,
+        gradient: &mut [T],
+    ) {
+        let (a, b) = (self.inputs, self.outputs);
+        let sums = Sums::of(graphs, x, a).means(graphs, a);
+        // The gradient of what was put along a row is the sum of the row, and so for columns, diagonal and all.
+        let of_d = Sums::of(graphs, d, b);
+        let turned = transposed(graphs, d, b);
+        let (weight, bias) = gradient.split_at_mut(OPERATIONS * a * b);
+        let (diagonal, everywhere) = bias.split_at_mut(b);
+        for graph in of_d.graphs.chunks_exact(2 * b) {
+            add_to(everywhere, &graph[..b]);
+            add_to(diagonal, &graph[b..]);
+        }
+        self.add_maps(&OF_NODES, &sums.nodes, &of_d.nodes, weight);
+        self.add_maps(&OF_GRAPHS, &sums.graphs, &of_d.graphs, weight);
+        for (operation, d) in [(ITSELF, d), (TRANSPOSED, &*turned)] {
+            let to = &mut weight[operation * a * b..][..a * b];
+            add_product((x, a), (d, b), to);
+        }
+        let Some(dx) = dx else { return };
+        let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
+        let spread = Sums {
+            nodes: mapped(&of_d.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b).transposed()),
+            graphs: mapped(&of_d.graphs, View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b).transposed()),
+        };
+        let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(self.map(operation).transposed()));
+        spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Fate::Add);
+    }
+
+    /// Adds the gradient of maps side by side, `S^T D`, to those of their operations.
+    fn add_maps<const N: usize>(&self, operations: &[[usize; N]; N], sums: &[T], d: &[T], weight: &mut [T]) {
+        let (a, b) = (self.inputs, self.outputs);
+        let mut matrix = vec![T::default(); N * a * N * b];
+        add_product((sums, N * a), (d, N * b), &mut matrix);
+        for (down, lines) in operations.iter().zip(matrix.chunks_exact(a * N * b)) {
+            for (input, line) in lines.chunks_exact(N * b).enumerate() {
+                for (&operation, part) in down.iter().zip(line.chunks_exact(b)) {
+                    add_to(&mut weight[(operation * a + input) * b..][..b], part);
+                }
+            }
+        }
+    }
+}
+
+/// `C += A^T B`, summed over rows.
+///
+/// # Shapes
+/// - `a`: `[rows, height]`, `b`: `[rows, width]`, each with its width
+/// - `c`: `[height, width]`
+fn add_product<T: Real>((a, height): (&[T], usize), (b, width): (&[T], usize), c: &mut [T]) {
+    debug_assert_eq!(c.len(), height * width);
+    outer(vec![Product { a, b, width, c, stride: width, from: 0 }]);
+}
+
+/// Layers one after another and nothing else: the block of the model `lin`.
+#[derive(Debug, Clone)]
+pub struct Linears<'a, T> {
+    /// First to last, at least one. Their parameters follow each other in one flat array.
+    pub layers: Vec<Equivariant<'a, T>>,
+}
+
+impl<T: Real> Linears<'_, T> {
+    /// Channels of the output.
+    pub fn outputs(&self) -> usize {
+        self.layers[self.layers.len() - 1].outputs
+    }
+
+    /// The output, and all layers' outputs if the backward pass is wanted.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - result: `[rows, outputs]`
+    ///
+    /// # Complexity
+    /// O(rows * (layers' sizes)).
+    pub fn forward(&self, graphs: &[Square], x: &[T], keep: bool) -> (Buffer<T>, Option<Vec<Buffer<T>>>) {
+        let mut kept: Vec<Buffer<T>> = Vec::new();
+        let mut y: Option<Buffer<T>> = None;
+        for layer in &self.layers {
+            let next = layer.forward(graphs, y.as_deref().unwrap_or(x));
+            kept.extend(y.replace(next).filter(|_| keep));
+        }
+        let y = y.unwrap_or_else(|| Buffer::dirty(0));
+        // The caller goes on with the output; which of it is above 0 is needed on the way back.
+        if keep {
+            kept.push(y.copy());
+        }
+        (y, keep.then_some(kept))
+    }
+
+    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and gives X's if it is wanted. `d` is
+    /// the gradient of the output.
+    ///
+    /// # Shapes
+    /// - `x`, result: `[rows, inputs]`
+    /// - `d`: `[rows, outputs]`
+    pub fn backward(
+        &self,
+        graphs: &[Square],
+        x: &[T],
+        mut kept: Vec<Buffer<T>>,
+        d: Buffer<T>,
+        gradient: &mut [T],
+        wanted: bool,
+    ) -> Option<Buffer<T>> {
+        let mut d = d;
+        let mut rest = gradient;
+        for (l, layer) in self.layers.iter().enumerate().rev() {
+            mask(&mut d, &kept.pop()?);
+            let input = kept.last().map_or(x, |input| input);
+            let mut dx = (l > 0 || wanted).then(|| Buffer::zeros(input.len()));
+            let start = rest.len() - layer.len();
+            let (before, own) = rest.split_at_mut(start);
+            layer.backward(graphs, input, &d, dx.as_deref_mut(), own);
+            rest = before;
+            d = dx?;
+        }
+        Some(d)
+    }
+}
+
+/// A gradient becomes 0 where the output of a ReLU is not above 0.
+pub(crate) fn mask<T: Real>(d: &mut [T], y: &[T]) {
+    let zero = T::default();
+    d.par_chunks_mut(1 << 14).zip(y.par_chunks(1 << 14)).for_each(|(d, y)| {
+        d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > zero { *d } else { zero });
+    });
+}

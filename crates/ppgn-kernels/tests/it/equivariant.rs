@@ -1,0 +1,193 @@
+//! Equivariant layers against their definition: every partition of four indices, entry by entry, in f64.
+
+use crate::naive::Random;
+use ppgn_kernels::{Buffer, Equivariant, Linears, Real, Square};
+
+/// All partitions of four indices in lexicographic order, as the block of every index.
+fn partitions() -> Vec<[usize; 4]> {
+    let mut all = Vec::new();
+    for code in 0..4usize.pow(4) {
+        let p = [code / 64 % 4, code / 16 % 4, code / 4 % 4, code % 4];
+        let in_order = (0..4).all(|i| p[i] <= p[..i].iter().map(|b| b + 1).max().unwrap_or(0));
+        if in_order {
+            all.push(p);
+        }
+    }
+    all
+}
+
+/// Whether four indices agree within the blocks of a partition.
+fn agree(partition: &[usize; 4], at: [usize; 4]) -> bool {
+    (0..4).all(|i| (0..i).all(|j| partition[i] != partition[j] || at[i] == at[j]))
+}
+
+/// What a mean of the operation divides by: n for every block of input indices that no output index is in.
+fn divisor(partition: &[usize; 4], n: usize) -> f64 {
+    let summed = |b: &usize| !partition[2..].contains(b);
+    let blocks: std::collections::BTreeSet<&usize> = partition[..2].iter().filter(|b| summed(b)).collect();
+    (n as f64).powi(blocks.len() as i32)
+}
+
+/// The layer as a matrix from entries and channels to entries and channels, applied one number at a time; `sum` gets
+/// (place in the output, place in the input, place of the weight, factor) of every term.
+fn terms(n: usize, [a, b]: [usize; 2], mut term: impl FnMut(usize, usize, usize, f64)) {
+    for (p, partition) in partitions().iter().enumerate() {
+        for code in 0..n.pow(4) {
+            let at = [code / n.pow(3), code / n.pow(2) % n, code / n % n, code % n];
+            if !agree(partition, at) {
+                continue;
+            }
+            let factor = 1.0 / divisor(partition, n);
+            for i in 0..a {
+                for o in 0..b {
+                    let (from, to) = ((at[0] * n + at[1]) * a + i, (at[2] * n + at[3]) * b + o);
+                    term(to, from, (p * a + i) * b + o, factor);
+                }
+            }
+        }
+    }
+}
+
+struct Naive {
+    y: Vec<f64>,
+    dx: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+/// Output and gradients of ReLU(L(X)) for graphs one after another.
+fn naive(sizes: &[usize], widths: [usize; 2], p: &[f64], x: &[f64], d: &[f64]) -> Naive {
+    let [a, b] = widths;
+    let rows: usize = sizes.iter().map(|n| n * n).sum();
+    let mut all = Naive { y: vec![0.0; rows * b], dx: vec![0.0; rows * a], gradient: vec![0.0; p.len()] };
+    let mut start = 0;
+    for &n in sizes {
+        let y = &mut all.y[start * b..][..n * n * b];
+        for pair in 0..n * n {
+            for o in 0..b {
+                let diagonal = if pair / n == pair % n { p[15 * a * b + o] } else { 0.0 };
+                y[pair * b + o] = diagonal + p[15 * a * b + b + o];
+            }
+        }
+        let x = &x[start * a..];
+        terms(n, widths, |to, from, weight, factor| y[to] += factor * p[weight] * x[from]);
+        y.iter_mut().for_each(|y| *y = y.max(0.0));
+        let d: Vec<f64> =
+            d[start * b..].iter().zip(&*y).map(|(&d, &y)| if y > 0.0 { d } else { 0.0 }).collect();
+        let (dx, gradient) = (&mut all.dx[start * a..], &mut all.gradient);
+        terms(n, widths, |to, from, weight, factor| {
+            gradient[weight] += factor * d[to] * x[from];
+            dx[from] += factor * d[to] * p[weight];
+        });
+        for (pair, d) in d.chunks(b).enumerate() {
+            for (o, &d) in d.iter().enumerate() {
+                gradient[15 * a * b + b + o] += d;
+                gradient[15 * a * b + o] += if pair / n == pair % n { d } else { 0.0 };
+            }
+        }
+        start += n * n;
+    }
+    all
+}
+
+fn close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), wanted.len(), "{what}");
+    let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+    for (at, (g, w)) in got.iter().zip(wanted).enumerate() {
+        assert!((g - w).abs() <= tolerance * scale, "{what}[{at}]: {g} {w} of {scale}");
+    }
+}
+
+fn squares(sizes: &[usize]) -> Vec<Square> {
+    let mut start = 0;
+    let square = |&nodes: &usize| {
+        let square = Square { start, nodes, factor: 1.0 };
+        start += nodes * nodes;
+        square
+    };
+    sizes.iter().map(square).collect()
+}
+
+/// Layers of these widths one after another.
+fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
+    let mut rest = p;
+    let layer = |w: &[usize]| {
+        let (layer, next) = Equivariant::cut(rest, w[0], w[1]);
+        rest = next;
+        layer
+    };
+    Linears { layers: widths.windows(2).map(layer).collect() }
+}
+
+fn buffer<T: Real>(numbers: &[T]) -> Buffer<T> {
+    let mut buffer = Buffer::dirty(numbers.len());
+    buffer.copy_from_slice(numbers);
+    buffer
+}
+
+#[test]
+fn a_layer_is_its_fifteen_operations() {
+    assert_eq!(partitions().len(), 15);
+    for (seed, (sizes, [a, b])) in
+        [(&[1][..], [1, 1]), (&[3, 0, 2, 1], [2, 3]), (&[5], [3, 1]), (&[4, 6], [5, 19])]
+            .into_iter()
+            .enumerate()
+    {
+        let rows: usize = sizes.iter().map(|n| n * n).sum();
+        let mut random = Random::new(seed as u64);
+        let (p, x, d) =
+            (random.numbers(15 * a * b + 2 * b), random.numbers(rows * a), random.numbers(rows * b));
+        let wanted = naive(sizes, [a, b], &p, &x, &d);
+        let (graphs, layer) = (squares(sizes), linears(&p, &[a, b]));
+        let (y, kept) = layer.forward(&graphs, &x, true);
+        close(&y, &wanted.y, 1e-12, "output");
+        let mut gradient = vec![0.0; p.len()];
+        let dx = layer.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
+        close(&dx, &wanted.dx, 1e-12, "dx");
+        close(&gradient, &wanted.gradient, 1e-12, "gradient");
+    }
+}
+
+#[test]
+fn layers_follow_each_other() {
+    let (sizes, widths) = ([4, 3], [2, 5, 3]);
+    let graphs = squares(&sizes);
+    let length = |w: &[usize]| 15 * w[0] * w[1] + 2 * w[1];
+    let mut random = Random::new(9);
+    let (p, x, d) =
+        (random.numbers(widths.windows(2).map(length).sum()), random.numbers(25 * 2), random.numbers(25 * 3));
+    let (p1, p2) = p.split_at(length(&widths));
+    let hidden = naive(&sizes, [2, 5], p1, &x, &[0.0; 25 * 5]);
+    let last = naive(&sizes, [5, 3], p2, &hidden.y, &d);
+    let first = naive(&sizes, [2, 5], p1, &x, &last.dx);
+    let layers = linears(&p, &widths);
+    let (y, kept) = layers.forward(&graphs, &x, true);
+    close(&y, &last.y, 1e-12, "output");
+    let mut gradient = vec![0.0; p.len()];
+    let dx = layers.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
+    close(&dx, &first.dx, 1e-12, "dx");
+    close(&gradient, &[first.gradient, last.gradient].concat(), 1e-12, "gradient");
+    let (again, kept) = layers.forward(&graphs, &x, false);
+    assert!(again[..] == y[..] && kept.is_none());
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let (sizes, widths) = ([9, 14, 3, 30], [5, 21, 37]);
+    let graphs = squares(&sizes);
+    let rows: usize = sizes.iter().map(|n| n * n).sum();
+    let mut random = Random::new(8);
+    let mut numbers = |count| -> Vec<f32> { random.numbers(count).iter().map(|&x| x as f32).collect() };
+    let length = widths.windows(2).map(|w| 15 * w[0] * w[1] + 2 * w[1]).sum();
+    let (p, x, d) = (numbers(length), numbers(rows * 5), numbers(rows * 37));
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let layers = linears(&p, &widths);
+            let (y, kept) = layers.forward(&graphs, &x, true);
+            let mut gradient = vec![0.0; p.len()];
+            let dx = layers.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
+            (y.to_vec(), gradient, dx.to_vec())
+        })
+    };
+    assert_eq!(run(1), run(3));
+}

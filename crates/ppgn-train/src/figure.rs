@@ -1,0 +1,360 @@
+//! The paper's inset figure, "Equivariant layer evaluation": four models trained on one split, their training and
+//! validation accuracy by epoch.
+//!
+//! The authors published no code for it. What the paper says is done to the letter: blocks of 32, 64 and 256 channels,
+//! depth 2, the learning rate searched "as above" (the four rates of the tables' grid), decay 0.75 every 20 epochs. What
+//! it leaves open is as in its first network: suffix ii, batches of 5 graphs of one size, the authors' encoding and
+//! epochs. Everything is made of searches, so it is made of run folders, and resumes.
+
+use crate::curve::average;
+use crate::cv::Template;
+use crate::data::Goal;
+use crate::jobs::{Job, JobWatcher, Workers, run_jobs};
+use crate::metrics::Epoch;
+use crate::picture::{Panel, Picture};
+use crate::run::{read_metrics, write_json};
+use crate::search::{Grid, Search, SearchReport};
+use crate::settings::Overrides;
+use ppgn_graph::format::write_atomically;
+use ppgn_graph::{Dataset, Error, Result};
+use ppgn_nn::{BlockConfig, Layout, Model, SuffixKind};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The preset that says what the paper's paragraph leaves open.
+const PRESET: &str = "paper-1";
+
+/// The rates of the paper's grid.
+const RATES: [f64; 4] = [5e-5, 1e-4, 5e-4, 1e-3];
+
+/// What to train.
+#[derive(Debug, Clone)]
+pub struct Figure<'a> {
+    /// What stands for the data.
+    pub data: &'a str,
+    /// The data; its graphs have classes.
+    pub dataset: &'a Dataset,
+    /// How many graphs were drawn from the whole, where not all were taken.
+    pub limit: Option<usize>,
+    /// Epochs of every run; the authors' for the dataset where nothing is said.
+    pub epochs: Option<usize>,
+    /// The seeds, at least one. Each draws a split, the same for all models, and weights and batches.
+    pub seeds: Vec<u64>,
+    /// The learning rate of all models; searched with the first seed where nothing is said.
+    pub rate: Option<f64>,
+    /// The folder of all runs: `MODEL/seed-S/rate=R`.
+    pub folder: PathBuf,
+}
+
+/// A model's runs with one seed.
+#[derive(Debug, Clone)]
+pub struct FigurePart {
+    model: Model,
+    seed: u64,
+    search: Search,
+}
+
+impl FigurePart {
+    /// The model.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// Its runs, one a rate.
+    pub fn jobs(&self) -> &[Job] {
+        self.search.jobs()
+    }
+}
+
+/// A part whose runs have ended.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    part: FigurePart,
+    report: SearchReport,
+}
+
+impl Trained {
+    /// The best rate.
+    fn rate(&self) -> Result<f64> {
+        let best = self.report.best.as_ref().and_then(|best| best.get("rate"));
+        best.and_then(toml::Value::as_float).ok_or_else(|| {
+            let why = self.report.trials.iter().find_map(|t| t.diverged.as_deref()).unwrap_or_default();
+            let (model, seed) = (self.part.model.name(), self.part.seed);
+            Error::unfit(format!("{model}, seed {seed}: no run stayed finite. {why}"))
+        })
+    }
+
+    /// The run at that rate.
+    fn curves(&self) -> Result<RunCurves> {
+        let rate = self.rate()?;
+        let (Some(trial), Some(job)) = (self.report.trials.first(), self.part.jobs().first()) else {
+            return Err(Error::unfit("a search without runs"));
+        };
+        let epochs = read_metrics(&trial.run)?;
+        let of = |share: &dyn Fn(&Epoch) -> Option<f64>| -> Result<Vec<f64>> {
+            let curve: Option<Vec<f64>> = epochs.iter().map(share).collect();
+            let whole = curve.filter(|c| c.len() == job.settings.training.epochs);
+            whole.ok_or_else(|| {
+                let file = trial.run.join("metrics.jsonl");
+                Error::unfit(format!("{} has not an accuracy for every epoch", file.display()))
+            })
+        };
+        Ok(RunCurves {
+            seed: self.part.seed,
+            rate,
+            run: trial.run.clone(),
+            parameters: Layout::new(&job.settings.network).len(),
+            seconds: trial.seconds,
+            training: of(&|epoch| epoch.train.accuracy)?,
+            validation: of(&|epoch| epoch.test.as_ref().and_then(|part| part.accuracy))?,
+        })
+    }
+}
+
+impl Figure<'_> {
+    fn part(&self, model: Model, seed: u64, rates: &[f64]) -> Result<FigurePart> {
+        let overrides = Overrides {
+            epochs: self.epochs,
+            seed: Some(seed),
+            model: Some(model),
+            blocks: Some([32, 64, 256].map(BlockConfig::new).to_vec()),
+            depth: Some(2),
+            suffix: Some(SuffixKind::Ii),
+            batch: Some(5),
+            decay: Some(0.75),
+            decay_every: Some(20),
+            ..Overrides::default()
+        };
+        let template = Template {
+            data: self.data,
+            dataset: self.dataset,
+            limit: self.limit,
+            preset: PRESET,
+            overrides: &overrides,
+            targets: &[],
+        };
+        let folder = self.folder.join(model.name()).join(format!("seed-{seed}"));
+        let search = Search::new(&template, &Grid::rates(rates), folder)?;
+        Ok(FigurePart { model, seed, search: search.called(model.name()) })
+    }
+
+    /// The runs that are known before any is trained: with a given rate all, else those of the first seed.
+    pub fn first(&self) -> Result<Vec<FigurePart>> {
+        let Some((&first, others)) = self.seeds.split_first() else {
+            return Err(Error::call("the figure needs at least one seed"));
+        };
+        if let Goal::Targets(_) = Goal::of(self.dataset, &[])? {
+            return Err(Error::call(format!(
+                "{} has numbers to predict, and the figure is of accuracies",
+                self.dataset.name()
+            )));
+        }
+        let mut parts = Vec::new();
+        for model in Model::ALL {
+            match self.rate {
+                None => parts.push(self.part(model, first, &RATES)?),
+                Some(rate) => {
+                    for seed in std::iter::once(&first).chain(others) {
+                        parts.push(self.part(model, *seed, &[rate])?);
+                    }
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Trains what is missing of some parts; `None` if it was asked to stop.
+    pub fn train(
+        &self,
+        parts: Vec<FigurePart>,
+        workers: Workers,
+        watcher: &JobWatcher<'_>,
+    ) -> Result<Option<Vec<Trained>>> {
+        let jobs: Vec<Job> = parts.iter().flat_map(|part| part.jobs()).cloned().collect();
+        let Some(ended) = run_jobs(&jobs, self.dataset, workers, watcher)? else { return Ok(None) };
+        let mut ended = ended.into_iter();
+        let trained = |part: FigurePart| {
+            let own = ended.by_ref().take(part.jobs().len()).collect();
+            Ok(Trained { report: part.search.ended(own)?, part })
+        };
+        parts.into_iter().map(trained).collect::<Result<_>>().map(Some)
+    }
+
+    /// The runs that follow the first ones: those of the other seeds at the rates that were found, or none.
+    pub fn rest(&self, first: &[Trained]) -> Result<Vec<FigurePart>> {
+        let seeds = if self.rate.is_some() { &[][..] } else { self.seeds.get(1..).unwrap_or_default() };
+        let mut parts = Vec::new();
+        for trained in first {
+            let rate = trained.rate()?;
+            for &seed in seeds {
+                parts.push(self.part(trained.part.model, seed, &[rate])?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// What all trained parts show together: `figure.csv`, `figure.svg`, `figure.png` and `figure.json` in the folder.
+    pub fn finish(&self, trained: &[Trained]) -> Result<FigureReport> {
+        let report = self.report(trained)?;
+        report.write(&self.folder)?;
+        Ok(report)
+    }
+
+    fn report(&self, trained: &[Trained]) -> Result<FigureReport> {
+        let mut models = Vec::new();
+        for model in Model::ALL {
+            let of_model = trained.iter().filter(|t| t.part.model == model);
+            models.push(Curves::of(model, of_model.map(Trained::curves).collect::<Result<_>>()?)?);
+        }
+        let first = trained.first().and_then(|t| t.part.jobs().first());
+        let epochs = first.map_or(0, |job| job.settings.training.epochs);
+        let highest = |i: usize| models[i].training_best;
+        let [mp, _, lin, mlp] = [0, 1, 2, 3];
+        let mlp_fits_worst = (0..mlp).all(|i| highest(mlp) < highest(i));
+        let mp_at_least_lin = models[mp].validation_best >= models[lin].validation_best;
+        Ok(FigureReport {
+            dataset: self.dataset.name().to_string(),
+            graphs: self.dataset.len(),
+            epochs,
+            seeds: self.seeds.clone(),
+            rate: self.rate,
+            mlp_fits_worst,
+            mp_at_least_lin,
+            models,
+        })
+    }
+}
+
+/// A model's run with one seed, at its best rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunCurves {
+    /// The seed.
+    pub seed: u64,
+    /// The learning rate.
+    pub rate: f64,
+    /// Its folder.
+    pub run: PathBuf,
+    /// Parameters of the network.
+    pub parameters: usize,
+    /// Seconds of all its epochs.
+    pub seconds: f64,
+    /// Share of the training graphs that were right, epoch by epoch, measured while they were trained on.
+    pub training: Vec<f64>,
+    /// Share of the held-out graphs that are right, epoch by epoch.
+    pub validation: Vec<f64>,
+}
+
+/// What became of a model: its runs, and their mean.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curves {
+    /// Its name.
+    pub model: &'static str,
+    /// A run a seed.
+    pub runs: Vec<RunCurves>,
+    /// The mean of the training curves.
+    pub training: Vec<f64>,
+    /// The mean of the validation curves.
+    pub validation: Vec<f64>,
+    /// The highest of the mean training curve.
+    pub training_best: f64,
+    /// The highest of the mean validation curve.
+    pub validation_best: f64,
+    /// Its epoch.
+    pub validation_epoch: usize,
+}
+
+impl Curves {
+    fn of(model: Model, runs: Vec<RunCurves>) -> Result<Self> {
+        let mean = |of: &dyn Fn(&RunCurves) -> &Vec<f64>| {
+            let curves: Vec<Vec<f64>> = runs.iter().map(|run| of(run).clone()).collect();
+            average(&curves).ok_or_else(|| Error::unfit(format!("{} has no curve", model.name())))
+        };
+        let (training, validation) = (mean(&|run| &run.training)?, mean(&|run| &run.validation)?);
+        Ok(Curves {
+            model: model.name(),
+            training_best: training.mean,
+            training: training.curve,
+            validation_best: validation.mean,
+            validation_epoch: validation.epoch,
+            validation: validation.curve,
+            runs,
+        })
+    }
+}
+
+/// What the figure shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureReport {
+    /// The dataset's name.
+    pub dataset: String,
+    /// Graphs of it that were taken.
+    pub graphs: usize,
+    /// Epochs of every run.
+    pub epochs: usize,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The rate, where it was given.
+    pub rate: Option<f64>,
+    /// Whether the highest training accuracy of `mlp` is below that of every other model, as the paper says.
+    pub mlp_fits_worst: bool,
+    /// Whether the best validation accuracy of `mp` is at least that of `lin`, as the paper says.
+    pub mp_at_least_lin: bool,
+    /// The four models, in the order of [`Model::ALL`].
+    pub models: Vec<Curves>,
+}
+
+impl FigureReport {
+    fn write(&self, folder: &Path) -> Result<()> {
+        let picture = self.picture();
+        let files = [
+            ("figure.csv", self.csv().into_bytes()),
+            ("figure.svg", picture.svg().into_bytes()),
+            ("figure.png", picture.png()),
+        ];
+        for (name, bytes) in files {
+            let file = folder.join(name);
+            write_atomically(&file, |out| out.write_all(&bytes).map_err(|e| Error::io(&file, e)))?;
+        }
+        write_json(&folder.join("figure.json"), self)
+    }
+
+    /// A line a model, seed and epoch, and a line of means where there are several seeds.
+    fn csv(&self) -> String {
+        let mut csv = "model,rate,seed,epoch,training_accuracy,validation_accuracy\n".to_string();
+        let mut lines = |model: &str, rate: &str, seed: &str, training: &[f64], validation: &[f64]| {
+            for (e, (t, v)) in training.iter().zip(validation).enumerate() {
+                let _ = writeln!(csv, "{model},{rate},{seed},{},{t},{v}", e + 1);
+            }
+        };
+        for curves in &self.models {
+            for run in &curves.runs {
+                let (rate, seed) = (run.rate.to_string(), run.seed.to_string());
+                lines(curves.model, &rate, &seed, &run.training, &run.validation);
+            }
+            if let [first, _, ..] = curves.runs.as_slice() {
+                let rate = first.rate.to_string();
+                lines(curves.model, &rate, "mean", &curves.training, &curves.validation);
+            }
+        }
+        csv
+    }
+
+    fn picture(&self) -> Picture {
+        let percent = |curve: &[f64]| curve.iter().map(|x| x * 100.0).collect::<Vec<_>>();
+        let panel = |title: &str, of: &dyn Fn(&Curves) -> Vec<f64>| {
+            let curves: Vec<(&str, Vec<f64>)> = self.models.iter().map(|m| (m.model, of(m))).collect();
+            (format!("{}, {title}", self.dataset), curves)
+        };
+        let panels = [
+            panel("training accuracy, %", &|m| percent(&m.training)),
+            panel("validation accuracy, %", &|m| percent(&m.validation)),
+        ];
+        let panels = panels.each_ref().map(|(title, curves)| Panel {
+            title: title.clone(),
+            curves: curves.iter().map(|(name, curve)| (*name, curve.as_slice())).collect(),
+        });
+        Picture::panels(&panels)
+    }
+}

@@ -1,0 +1,134 @@
+//! `ppgn reproduce figure`: the paper's inset figure, four models on one split.
+
+use super::board::Board;
+use super::reproduce::{Common, Order, Part, permission};
+use super::{duration, shown, stopped};
+use crate::cli::output;
+use crate::cli::train::settings::load_all;
+use anyhow::Result;
+use ppgn::graph::Error;
+use ppgn::nn::Model;
+use ppgn::train::{Figure, FigurePart, FigureReport, Trained, Workers, limited};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const HELP: &str = "\
+Four models with blocks of 32, 64 and 256 channels, depth 2 and suffix ii: mp (the paper's matrix product), mp+lin (with the
+full basis of linear equivariant layers beside it), lin (that basis alone) and mlp (no pair sees another). Each is trained on
+nine tenths of the graphs and validated on the tenth, as `ppgn search` divides them. Without --rate each model takes the best
+of the rates 5e-5, 1e-4, 5e-4 and 1e-3, found with the first seed. figure.svg, figure.png, figure.csv and figure.json are in
+the folder, beside the runs.";
+
+/// `ppgn reproduce figure`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    /// Graphs with classes
+    #[arg(long, value_name = "DATA", default_value = "NCI1")]
+    data: String,
+    /// How many seeds the curves are the mean of: --seed and those after it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: u16,
+    /// The learning rate of all models, instead of a search
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    rate: Option<f64>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs `ppgn reproduce figure`.
+pub(super) fn figure(args: &Args) -> Result<ExitCode> {
+    let start = Instant::now();
+    let common = &args.common;
+    let (spec, whole) = load_all(&args.data, &common.input)?;
+    let dataset = limited(&whole, common.limit, common.seed)?;
+    let last = common.seed.checked_add(u64::from(args.seeds) - 1);
+    let last = last.ok_or_else(|| Error::call("the seeds go beyond the largest number"))?;
+    let figure = Figure {
+        data: &spec,
+        dataset: &dataset,
+        limit: common.limit,
+        epochs: common.epochs,
+        seeds: (common.seed..=last).collect(),
+        rate: args.rate,
+        folder: common.folder().join("figure").join(dataset.name()),
+    };
+    let workers = common.work.workers();
+    let parts = figure.first()?;
+    if let Some(code) = permission(&known(&parts, &figure), Order::Together, workers, common)? {
+        return Ok(code);
+    }
+    let Some(mut trained) = train(&figure, parts, workers, common)? else {
+        return Ok(stopped(&common.folder()));
+    };
+    let Some(rest) = train(&figure, figure.rest(&trained)?, workers, common)? else {
+        return Ok(stopped(&common.folder()));
+    };
+    trained.extend(rest);
+    let report = figure.finish(&trained)?;
+    let seconds = start.elapsed().as_secs_f64();
+    shown(&report, common.work.json, seconds, &figure.folder, || {
+        Ok(format!("{}{}", told(&report, seconds, &figure.folder), common.reservation()))
+    })
+}
+
+/// The runs that are known before any is trained, a part a model.
+fn known(parts: &[FigurePart], figure: &Figure<'_>) -> Vec<Part> {
+    let later = if figure.rate.is_some() { 0 } else { figure.seeds.len() - 1 };
+    let part = |model: Model| Part {
+        name: model.name().to_string(),
+        dataset: figure.dataset.clone(),
+        jobs: parts.iter().filter(|p| p.model() == model).flat_map(FigurePart::jobs).cloned().collect(),
+        later,
+    };
+    Model::ALL.map(part).into()
+}
+
+fn train(
+    figure: &Figure<'_>,
+    parts: Vec<FigurePart>,
+    workers: Workers,
+    common: &Common,
+) -> Result<Option<Vec<Trained>>> {
+    if parts.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let jobs: Vec<_> = parts.iter().flat_map(FigurePart::jobs).cloned().collect();
+    let board = Board::new(&jobs, "runs", common.work.quiet)?;
+    let trained = figure.train(parts, workers, &|job, notice| board.watch(job, notice));
+    board.end();
+    Ok(trained?)
+}
+
+fn told(report: &FigureReport, seconds: f64, out: &Path) -> String {
+    let head = ["model", "parameters", "rate", "s/epoch", "training %", "validation %", "epoch"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for curves in &report.models {
+        let Some(first) = curves.runs.first() else { continue };
+        let runs = (curves.runs.len() * report.epochs.max(1)) as f64;
+        rows.push(vec![
+            curves.model.to_string(),
+            first.parameters.to_string(),
+            first.rate.to_string(),
+            format!("{:.2}", curves.runs.iter().map(|run| run.seconds).sum::<f64>() / runs),
+            format!("{:.2}", 100.0 * curves.training_best),
+            format!("{:.2}", 100.0 * curves.validation_best),
+            format!("{}/{}", curves.validation_epoch, report.epochs),
+        ]);
+    }
+    let said =
+        |what: &str, so: bool| format!("{what}: {}.\n", if so { "yes, as the paper says" } else { "no" });
+    format!(
+        "{}, {} graphs: the highest of the training and of the validation curve, mean over {}\n{}{}{}\
+         {}; figure.svg, figure.png, figure.csv and the runs are in {}\n",
+        report.dataset,
+        report.graphs,
+        output::counted(report.seeds.len(), "seed", "seeds"),
+        output::table(&rows),
+        said("The MLP fits worst", report.mlp_fits_worst),
+        said("mp's validation accuracy is at least lin's", report.mp_at_least_lin),
+        duration(seconds),
+        out.display()
+    )
+}
