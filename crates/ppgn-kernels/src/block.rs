@@ -1,31 +1,34 @@
-//! A whole block, forward and backward: two MLPs, the channel product, and the skip connection.
+//! A whole block, forward and backward: MLPs, the product of what they give, and the skip connection.
 //!
-//! `Y1 = m1(X)`, `Y2 = m2(X)`, `W = product(Y1, Y2)`, output `m4(m3(X), W)`. What the backward pass needs is kept
-//! ([`Kept`]): Y1, Y2 and W (and m3(X) where m3 is an MLP); gradients take the places of what they are gradients of as
-//! soon as that was used.
+//! `Y1 = m1(X)`, `Y2 = m2(X)`, `W = product(Y1, Y2)`, output `m4(m3(X), W)`; blocks on k-tuples have k MLPs instead of
+//! two, or one ([`Product`]). What the backward pass needs is kept ([`Kept`]): Y1, Y2 and W (and m3(X) where m3 is an
+//! MLP); gradients take the places of what they are gradients of as soon as that was used.
 //!
-//! Two of the paper's models for comparison are variants: without m2 there is no product and W is m1(X); with an
-//! equivariant layer L the output is `m4(m3(X), W, ReLU(L(X)))`.
+//! Two of the paper's models for comparison are variants: without a product W is m1(X); with an equivariant layer L the
+//! output is `m4(m3(X), W, ReLU(L(X)))`.
 
 use crate::buffer::Buffer;
 use crate::equivariant::{Equivariant, mask};
 use crate::gemm::{End, Panels, Start, rows};
+use crate::generalised::quotient::{quotient_generalised, quotient_generalised_backward};
+use crate::generalised::{generalised_product, generalised_product_backward};
 use crate::linear::{Input, Joined, Layer, add_to, all_column_sums, chunk_rows, linear_backward};
 use crate::mlp::{Backward, Forward, Mlp, mlps, mlps_backward};
 use crate::norm;
 use crate::product::{Square, product, product_backward};
 use crate::quotient::{Colours, quotient_product, quotient_product_backward};
 use crate::real::Real;
+use crate::sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
 use rayon::prelude::*;
 
-/// What a block is made of. Its parameters follow each other in one flat array: m1, m2, m3, L, m4, each layer's weight
-/// and then its bias.
+/// What a block is made of. Its parameters follow each other in one flat array: the MLPs of the product, m3, L, m4, each
+/// layer's weight and then its bias.
 #[derive(Debug, Clone)]
 pub struct Block<'a, T> {
-    /// m1.
-    pub m1: Mlp<'a, T>,
-    /// m2, as wide as m1 at its end; or none: then W is m1(X), without a product.
-    pub m2: Option<Mlp<'a, T>>,
+    /// What becomes of the outputs of the MLPs before it.
+    pub product: Product,
+    /// m1, m2 and, for longer tuples, further ones, all equally wide at their ends.
+    pub factors: Vec<Mlp<'a, T>>,
     /// m3, or the identity.
     pub m3: Option<Mlp<'a, T>>,
     /// L, whose ReLU(L(X)) goes beside W, or none. It needs all pairs as rows.
@@ -38,10 +41,23 @@ pub struct Block<'a, T> {
     pub residual: bool,
 }
 
+/// What W is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    /// `Y1 . Y2` in every channel, over pairs.
+    Matrix,
+    /// The generalised product of as many factors as tuples have nodes; over pairs it is `Y2 . Y1`.
+    Generalised,
+    /// No product: W is Y1.
+    None,
+    /// The sums of Y1 over one index each, of tuples of so many nodes: W is so many times as wide as Y1.
+    Sums(usize),
+}
+
 /// What a block's rows are, and how they become those of the next level.
 #[derive(Debug, Clone, Copy)]
 pub enum Pairs<'a> {
-    /// Every pair is a row, before and after.
+    /// Every pair, or every tuple, is a row, before and after.
     Dense(&'a [Square]),
     /// One row a colour.
     Quotient {
@@ -66,9 +82,8 @@ pub enum Keep {
 /// What the backward pass needs beside X.
 #[derive(Debug)]
 pub struct Kept<T: Real> {
-    y1: Buffer<T>,
-    /// m2(X), where there is a product.
-    y2: Option<Buffer<T>>,
+    /// Y1, Y2, ...
+    ys: Vec<Buffer<T>>,
     w: Buffer<T>,
     /// What W was multiplied by, row by row, where there is a norm.
     scales: Vec<T>,
@@ -76,18 +91,19 @@ pub struct Kept<T: Real> {
     passed: Option<Buffer<T>>,
     /// ReLU(L(X)), where there is an L.
     linear: Option<Buffer<T>>,
-    /// The hidden layers of m1, m2 and m3, where they are kept.
+    /// The hidden layers of m1, m2, ..., and of m3, where they are kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
 impl<T: Real> Block<'_, T> {
     fn inputs(&self) -> usize {
-        self.m1.inputs()
+        self.factors[0].inputs()
     }
 
     /// Channels of W.
     fn product(&self) -> usize {
-        self.m1.outputs()
+        let each = self.factors[0].outputs();
+        if let Product::Sums(order) = self.product { order * each } else { each }
     }
 
     /// Channels of m3(X).
@@ -105,9 +121,9 @@ impl<T: Real> Block<'_, T> {
         self.m4.map_or(self.passed() + self.product() + self.linear(), |m4| m4.outputs)
     }
 
-    /// m1, m2 and m3, those that there are.
+    /// m1, m2, ..., and m3 where it is one.
     fn mlps(&self) -> impl Iterator<Item = &Mlp<'_, T>> {
-        std::iter::once(&self.m1).chain(&self.m2).chain(&self.m3)
+        self.factors.iter().chain(&self.m3)
     }
 
     /// Numbers a row of all hidden layers of its MLPs.
@@ -136,7 +152,7 @@ impl<T: Real> Block<'_, T> {
     /// # Panics
     /// If there is an L and the rows are colours.
     pub fn forward(&self, pairs: Pairs<'_>, x: &[T], keep: Keep) -> (Buffer<T>, Option<Kept<T>>) {
-        if let (Pairs::Quotient { parents, .. }, None) = (pairs, &self.m2) {
+        if let (Pairs::Quotient { parents, .. }, Product::None) = (pairs, self.product) {
             // Nothing mixes rows, so all is computed below.
             let (below, kept) = self.forward(Pairs::Dense(&[]), x, keep);
             return (lift(&below, self.outputs(), parents), kept);
@@ -151,35 +167,77 @@ impl<T: Real> Block<'_, T> {
         };
         let width = self.product();
         let all: Vec<&Mlp<'_, T>> = self.mlps().collect();
-        let mut y: Vec<Buffer<T>> = all.iter().map(|m| Buffer::dirty(count * m.outputs())).collect();
+        let mut ys: Vec<Buffer<T>> = all.iter().map(|m| Buffer::dirty(count * m.outputs())).collect();
         let mut hidden: Option<Vec<Vec<Buffer<T>>>> =
             (keep == Keep::Hidden).then(|| all.iter().map(|m| m.rooms(count)).collect());
         let mut rooms = hidden.iter_mut().flatten();
-        let forward = all.iter().zip(&mut y).map(|(mlp, y)| Forward {
+        let forward = all.iter().zip(&mut ys).map(|(mlp, y)| Forward {
             mlp,
             hidden: rooms.next().map(|rooms| slices(rooms)).unwrap_or_default(),
             y: Some(&mut y[..]),
         });
         mlps(x, forward.collect());
-        let mut y = y.into_iter();
-        let y1 = y.next().unwrap_or_else(|| unreachable!("there is m1"));
-        let y2 = self.m2.as_ref().and_then(|_| y.next());
-        let passed = y.next();
+        let passed = if self.m3.is_some() { ys.pop() } else { None };
         let linear = self.linear.map(|linear| linear.forward(pairs.squares(), x));
-        let mut w = match y2 {
-            Some(_) => Buffer::dirty(above * width),
-            None => y1.copy(),
-        };
-        match (pairs, &y2) {
-            (_, None) => {}
-            (Pairs::Dense(graphs), Some(y2)) => product(graphs, width, &y1, y2, &mut w),
-            (Pairs::Quotient { colours, .. }, Some(y2)) => {
-                quotient_product(colours, width, &y1, y2, &mut w);
-            }
-        }
+        let mut w = Buffer::dirty(above * width);
+        self.multiply(pairs, &ys, &mut w);
         let scales = self.norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
         let output = self.join(pairs, x, passed.as_deref().unwrap_or(x), &w, linear.as_deref());
-        (output, (keep != Keep::Nothing).then_some(Kept { y1, y2, w, scales, passed, linear, hidden }))
+        (output, (keep != Keep::Nothing).then_some(Kept { ys, w, scales, passed, linear, hidden }))
+    }
+
+    /// W from the factors.
+    fn multiply(&self, pairs: Pairs<'_>, ys: &[Buffer<T>], w: &mut [T]) {
+        let each = self.factors[0].outputs();
+        let ys: Vec<&[T]> = ys.iter().map(|y| &**y).collect();
+        match (self.product, pairs) {
+            (Product::None, _) => w.copy_from_slice(ys[0]),
+            (Product::Matrix, Pairs::Dense(graphs)) => product(graphs, each, ys[0], ys[1], w),
+            (Product::Matrix, Pairs::Quotient { colours, .. }) => {
+                quotient_product(colours, each, ys[0], ys[1], w);
+            }
+            (Product::Generalised, Pairs::Dense(graphs)) => generalised_product(graphs, each, &ys, w),
+            (Product::Generalised, Pairs::Quotient { colours, .. }) => {
+                quotient_generalised(colours, each, &ys, w);
+            }
+            (Product::Sums(order), Pairs::Dense(graphs)) => index_sums(graphs, order, each, ys[0], w),
+            (Product::Sums(order), Pairs::Quotient { colours, .. }) => {
+                quotient_sums(colours, order, each, ys[0], w);
+            }
+        }
+    }
+
+    /// The gradients of the factors, in their places, from W's.
+    fn multiply_backward(&self, pairs: Pairs<'_>, w: &[T], ys: &mut Vec<Buffer<T>>) {
+        let each = self.factors[0].outputs();
+        if let (Product::Matrix, Pairs::Dense(graphs), [y1, y2]) = (self.product, pairs, &mut ys[..]) {
+            return product_backward(graphs, each, w, y1, y2);
+        }
+        let mut ds: Vec<Buffer<T>> = ys.iter().map(|y| Buffer::dirty(y.len())).collect();
+        {
+            let ys: Vec<&[T]> = ys.iter().map(|y| &**y).collect();
+            let mut ds: Vec<&mut [T]> = ds.iter_mut().map(|d| &mut **d).collect();
+            match (self.product, pairs, &mut ds[..]) {
+                (Product::None, _, [d]) => {
+                    d.copy_from_slice(w);
+                    mask(d, ys[0]);
+                }
+                (Product::Matrix, Pairs::Quotient { colours, .. }, [d1, d2]) => {
+                    quotient_product_backward(colours, each, w, [ys[0], ys[1]], [d1, d2]);
+                }
+                (Product::Sums(order), Pairs::Dense(graphs), [d]) => {
+                    index_sums_backward(graphs, order, each, w, ys[0], d);
+                }
+                (Product::Sums(order), Pairs::Quotient { colours, .. }, [d]) => {
+                    quotient_sums_backward(colours, order, each, w, ys[0], d);
+                }
+                (_, Pairs::Dense(graphs), ds) => generalised_product_backward(graphs, each, w, &ys, ds),
+                (_, Pairs::Quotient { colours, .. }, ds) => {
+                    quotient_generalised_backward(colours, each, w, &ys, ds);
+                }
+            }
+        }
+        *ys = ds;
     }
 
     /// m4 on m3(X), W and ReLU(L(X)), and what is added. Linear maps and lifting commute, and there are no more rows
@@ -253,13 +311,12 @@ impl<T: Real> Block<'_, T> {
         gradient: &mut [T],
         wanted: bool,
     ) -> Option<Buffer<T>> {
-        if let (Pairs::Quotient { .. }, None) = (pairs, &self.m2) {
+        if let (Pairs::Quotient { .. }, Product::None) = (pairs, self.product) {
             let d = pairs.drop(&d, self.outputs(), x.len() / self.inputs())?;
             return self.backward(Pairs::Dense(&[]), x, kept, d, gradient, wanted);
         }
-        let Kept { mut y1, mut y2, mut w, scales, passed, mut linear, hidden } = kept;
-        let (of_m1, rest) = gradient.split_at_mut(self.m1.len());
-        let (of_m2, rest) = rest.split_at_mut(self.m2.as_ref().map_or(0, Mlp::len));
+        let Kept { mut ys, mut w, scales, passed, mut linear, hidden } = kept;
+        let (of_factors, rest) = gradient.split_at_mut(self.factors.iter().map(Mlp::len).sum());
         let (of_m3, rest) = rest.split_at_mut(self.m3.as_ref().map_or(0, Mlp::len));
         let (of_linear, of_m4) = rest.split_at_mut(self.linear.map_or(0, |linear| linear.len()));
         // What comes to m3(X): to X itself where m3 is the identity.
@@ -283,41 +340,30 @@ impl<T: Real> Block<'_, T> {
         if let Some(normed) = normed {
             norm::rms_backward(&mut w, &normed, self.product(), &scales);
         }
-        match (pairs, &mut y2) {
-            (_, None) => {
-                mask(&mut w, &y1);
-                y1.copy_from_slice(&w);
-            }
-            (Pairs::Dense(graphs), Some(y2)) => product_backward(graphs, self.product(), &w, &mut y1, y2),
-            (Pairs::Quotient { colours, .. }, Some(y2)) => {
-                let mut d1 = Buffer::dirty(y1.len());
-                let mut d2 = Buffer::dirty(y2.len());
-                quotient_product_backward(colours, self.product(), &w, [&y1, y2], [&mut d1, &mut d2]);
-                (y1, *y2) = (d1, d2);
-            }
-        }
+        self.multiply_backward(pairs, &w, &mut ys);
         drop(w);
         let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(x));
-        let mut hidden = hidden.iter_mut().map(|hidden| slices(hidden));
-        let h1 = hidden.next().unwrap_or_default();
-        let h2 = self.m2.as_ref().and_then(|_| hidden.next()).unwrap_or_default();
-        let h3 = hidden.next().unwrap_or_default();
+        let mut hidden: Vec<Vec<&mut [T]>> = hidden.iter_mut().map(|hidden| slices(hidden)).collect();
+        let of_passed = if self.m3.is_some() { hidden.pop() } else { None };
         let mut dx = match (&self.m3, passed) {
             (Some(m3), Some(passed)) => {
                 let mut d3 = dx.take()?;
                 mask(&mut d3, &passed);
                 let mut dx = wanted.then(|| Buffer::zeros(x.len()));
-                let m3 = Backward { mlp: m3, d: &d3, hidden: h3, gradient: of_m3 };
+                let hidden = of_passed.unwrap_or_default();
+                let m3 = Backward { mlp: m3, d: &d3, hidden, gradient: of_m3 };
                 mlps_backward(x, vec![m3], dx.as_deref_mut());
                 dx
             }
             _ => dx,
         };
-        let mut mlps = vec![Backward { mlp: &self.m1, d: &y1, hidden: h1, gradient: of_m1 }];
-        if let (Some(mlp), Some(d)) = (&self.m2, &y2) {
-            mlps.push(Backward { mlp, d, hidden: h2, gradient: of_m2 });
-        }
-        mlps_backward(x, mlps, dx.as_deref_mut());
+        let mut rest = of_factors;
+        let factors = self.factors.iter().zip(&ys).zip(hidden).map(|((mlp, d), hidden)| {
+            let (gradient, next) = std::mem::take(&mut rest).split_at_mut(mlp.len());
+            rest = next;
+            Backward { mlp, d, hidden, gradient }
+        });
+        mlps_backward(x, factors.collect(), dx.as_deref_mut());
         if let (Some(layer), Some(mut d), Some(before)) = (&self.linear, linear, before) {
             mask(&mut d, &before);
             layer.backward(pairs.squares(), x, &d, dx.as_deref_mut(), of_linear);

@@ -1,7 +1,8 @@
 //! CPU kernels of provably powerful graph networks, on plain slices.
 //!
 //! A batch is one matrix of rows by channels, row-major: a row is an ordered pair of nodes, or a colour of such pairs.
-//! [`Block`] is the network's block, forward and backward, over either kind of rows ([`Pairs`]); [`Equivariant`] is the
+//! (Beyond order 2, k-tuples of nodes stand in the place of pairs.) [`Block`] is the network's block, forward and
+//! backward, over either kind of rows ([`Pairs`]) and with any of the products ([`Product`]); [`Equivariant`] is the
 //! linear equivariant layer, [`Linears`] a block of such layers alone; [`pool_max`] and [`pool_sum`] make one row a graph;
 //! [`adam`] is the optimiser. Matrix products, bias, ReLU and its mask are one pass,
 //! rows stay in the cache through an MLP, hidden layers are computed again instead of kept, and memory is used again
@@ -15,6 +16,7 @@ mod block;
 mod buffer;
 mod equivariant;
 mod gemm;
+mod generalised;
 mod linear;
 mod mlp;
 mod norm;
@@ -24,11 +26,15 @@ mod quotient;
 mod real;
 mod shared;
 mod simd;
+mod sums;
+mod tuples;
 
 pub use adam::{AdamStep, adam, finite};
-pub use block::{Block, Keep, Kept, Pairs};
+pub use block::{Block, Keep, Kept, Pairs, Product};
 pub use buffer::Buffer;
 pub use equivariant::{Equivariant, Linears};
+pub use generalised::quotient::{quotient_generalised, quotient_generalised_backward};
+pub use generalised::{generalised_product, generalised_product_backward};
 pub use linear::Layer;
 pub use mlp::Mlp;
 pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
@@ -36,3 +42,5 @@ pub use product::{Square, product, product_backward};
 pub use quotient::{Colours, Example, quotient_product, quotient_product_backward};
 pub use real::Real;
 pub use simd::Level;
+pub use sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
+pub use tuples::{Patterns, patterns};

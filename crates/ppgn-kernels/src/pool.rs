@@ -1,4 +1,5 @@
-//! From pairs to a graph: the maximum or the sum over its diagonal, and over the rest.
+//! From pairs to a graph: the maximum or the sum over its diagonal, and over the rest; or from k-tuples, over each of
+//! their [patterns].
 //!
 //! Where several pairs attain a maximum its gradient is split evenly over them, so the forward pass notes all that do:
 //! the backward pass then adds to a few numbers a graph instead of going through all rows.
@@ -6,24 +7,27 @@
 use crate::product::Square;
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
+use crate::tuples::{Patterns, patterns};
 use rayon::prelude::*;
 
-/// How many pairs of a graph have a row.
+/// How many tuples of a graph and of one pattern have a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// The row.
     pub row: u32,
-    /// Of the pairs (i, i).
-    pub diagonal: u32,
-    /// Of the others.
-    pub rest: u32,
+    /// The pattern: of pairs, 0 for (i, i) and 1 for the others.
+    pub pattern: u32,
+    /// How many tuples.
+    pub count: u32,
 }
 
 /// What is pooled.
 #[derive(Debug, Clone, Copy)]
 pub enum Pools<'a> {
-    /// All pairs of every graph, each a row; results in the order `place` gives: graph g's at row `place[g]`.
+    /// All tuples of every graph, each a row; results in the order `place` gives: graph g's at row `place[g]`.
     Dense {
+        /// The length of the tuples.
+        order: usize,
         /// The graphs, in the order of their rows.
         graphs: &'a [Square],
         /// Where each one's result goes.
@@ -31,6 +35,8 @@ pub enum Pools<'a> {
     },
     /// The colours of every graph, with their counts.
     Quotient {
+        /// The length of the tuples.
+        order: usize,
         /// Graph after graph.
         counts: &'a [Count],
         /// Where each graph's counts begin, and where the last one's end.
@@ -53,29 +59,39 @@ impl Pools<'_> {
         }
     }
 
-    /// Calls with every row of a graph: its number, and how many pairs of the diagonal and of the rest it stands for.
+    /// How many patterns are pooled apart.
+    fn patterns(&self) -> usize {
+        let (Pools::Dense { order, .. } | Pools::Quotient { order, .. }) = self;
+        patterns(*order)
+    }
+
+    /// Calls with every row of a graph: its number, its pattern, and how many tuples it stands for.
     #[inline(always)]
-    fn each(&self, graph: usize, mut call: impl FnMut(usize, u32, u32)) {
+    fn each(&self, graph: usize, mut call: impl FnMut(usize, usize, u32)) {
         match self {
-            Pools::Dense { graphs, .. } => {
+            Pools::Dense { order: 2, graphs, .. } => {
                 let Square { start, nodes, .. } = graphs[graph];
                 for i in 0..nodes {
                     let line = start + i * nodes;
-                    (line..line + i).for_each(|row| call(row, 0, 1));
-                    call(line + i, 1, 0);
-                    (line + i + 1..line + nodes).for_each(|row| call(row, 0, 1));
+                    (line..line + i).for_each(|row| call(row, 1, 1));
+                    call(line + i, 0, 1);
+                    (line + i + 1..line + nodes).for_each(|row| call(row, 1, 1));
                 }
             }
-            Pools::Quotient { counts, offsets } => {
+            Pools::Dense { order, graphs, .. } => {
+                let Square { start, nodes, .. } = graphs[graph];
+                Patterns::new(*order).each(nodes, |place, pattern| call(start + place, pattern, 1));
+            }
+            Pools::Quotient { counts, offsets, .. } => {
                 for count in &counts[offsets[graph]..offsets[graph + 1]] {
-                    call(count.row as usize, count.diagonal, count.rest);
+                    call(count.row as usize, count.pattern as usize, count.count);
                 }
             }
         }
     }
 }
 
-/// A row that attains a maximum: (row, channel among both parts, share of the gradient).
+/// A row that attains a maximum: (row, channel among all patterns, share of the gradient).
 type Tie<T> = (u32, u32, T);
 
 /// Which rows attained the maxima, graph by graph.
@@ -84,16 +100,17 @@ pub struct Ties<T> {
     graphs: Vec<Vec<Tie<T>>>,
 }
 
-/// Maxima per graph: the diagonal's, then the rest's; 0 for a part without pairs. The ties are noted if wanted.
+/// Maxima per graph: the diagonal's, then the rest's, and so on by patterns; 0 for one without tuples. The ties are noted if wanted.
 ///
 /// # Shapes
 /// - `x`: `[rows, channels]`
-/// - `to`: `[graphs, 2 * channels]`
+/// - `to`: `[graphs, patterns * channels]`
 ///
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T], ties: bool) -> Ties<T> {
-    assert_eq!(to.len(), pools.graphs() * 2 * channels);
+    let width = pools.patterns() * channels;
+    assert_eq!(to.len(), pools.graphs() * width);
     let mut pooled: Vec<(Vec<T>, Vec<Tie<T>>)> = Vec::new();
     (0..pools.graphs())
         .into_par_iter()
@@ -101,7 +118,7 @@ pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
         .collect_into_vec(&mut pooled);
     let mut tied = Ties { graphs: Vec::with_capacity(pooled.len()) };
     for (graph, (maxima, ties)) in pooled.into_iter().enumerate() {
-        to[pools.place(graph) * 2 * channels..][..2 * channels].copy_from_slice(&maxima);
+        to[pools.place(graph) * width..][..width].copy_from_slice(&maxima);
         tied.graphs.push(ties);
     }
     tied
@@ -124,48 +141,42 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Self::Output {
         let Maximum { pools, graph, channels, x, ties } = self;
-        let mut maxima = vec![T::LOWEST; 2 * channels];
-        let mut seen = [false; 2];
-        pools.each(graph, |row, diagonal, rest| {
+        let patterns = pools.patterns();
+        let mut maxima = vec![T::LOWEST; patterns * channels];
+        let mut seen = vec![false; patterns];
+        pools.each(graph, |row, pattern, _| {
             let row = &x[row * channels..][..channels];
-            for part in
-                [diagonal, rest].iter().enumerate().filter(|(_, pairs)| **pairs > 0).map(|(part, _)| part)
-            {
-                seen[part] = true;
-                // What is no number wins, so that it is seen.
-                maxima[part * channels..][..channels]
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(m, &x)| *m = if (*m >= x) | m.lost() { *m } else { x });
-            }
+            seen[pattern] = true;
+            // What is no number wins, so that it is seen.
+            maxima[pattern * channels..][..channels]
+                .iter_mut()
+                .zip(row)
+                .for_each(|(m, &x)| *m = if (*m >= x) | m.lost() { *m } else { x });
         });
-        for part in (0..2).filter(|&part| !seen[part]) {
-            maxima[part * channels..][..channels].fill(T::default());
+        for pattern in (0..patterns).filter(|&pattern| !seen[pattern]) {
+            maxima[pattern * channels..][..channels].fill(T::default());
         }
         let mut tied = Vec::new();
         if ties {
-            let mut pairs = vec![0u32; 2 * channels];
-            pools.each(graph, |number, diagonal, rest| {
+            let mut tuples = vec![0u32; patterns * channels];
+            pools.each(graph, |number, pattern, count| {
                 let row = &x[number * channels..][..channels];
-                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
-                {
-                    let from = part * channels;
-                    // Most rows attain few maxima: some channels at a time are asked whether there is one.
-                    let some = maxima[from..from + channels].chunks(GROUP).zip(row.chunks(GROUP));
-                    for (group, (m, x)) in some.enumerate() {
-                        if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
-                            continue;
-                        }
-                        for c in (0..m.len()).filter(|&c| m[c] == x[c]) {
-                            let place = from + group * GROUP + c;
-                            pairs[place] += count;
-                            tied.push((number as u32, place as u32, T::rounded(f64::from(count))));
-                        }
+                let from = pattern * channels;
+                // Most rows attain few maxima: some channels at a time are asked whether there is one.
+                let some = maxima[from..from + channels].chunks(GROUP).zip(row.chunks(GROUP));
+                for (group, (m, x)) in some.enumerate() {
+                    if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
+                        continue;
+                    }
+                    for c in (0..m.len()).filter(|&c| m[c] == x[c]) {
+                        let place = from + group * GROUP + c;
+                        tuples[place] += count;
+                        tied.push((number as u32, place as u32, T::rounded(f64::from(count))));
                     }
                 }
             });
             for (_, place, share) in &mut tied {
-                *share = *share / T::rounded(f64::from(pairs[*place as usize]));
+                *share = *share / T::rounded(f64::from(tuples[*place as usize]));
             }
         }
         (maxima, tied)
@@ -175,11 +186,12 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
 /// Adds the gradient of [`pool_max`] to that of its rows.
 ///
 /// # Shapes
-/// - `d`: `[graphs, 2 * channels]`
+/// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties<T>, d: &[T], dx: &mut [T]) {
+    let width = pools.patterns() * channels;
     for (graph, ties) in ties.graphs.iter().enumerate() {
-        let d = &d[pools.place(graph) * 2 * channels..][..2 * channels];
+        let d = &d[pools.place(graph) * width..][..width];
         for &(row, place, share) in ties {
             let channel = place as usize % channels;
             dx[row as usize * channels + channel] += share * d[place as usize];
@@ -187,54 +199,50 @@ pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties
     }
 }
 
-/// Sums per graph: the diagonal's, then the rest's.
+/// Sums per graph: the diagonal's, then the rest's, and so on by patterns.
 ///
 /// # Shapes
 /// - `x`: `[rows, channels]`
-/// - `to`: `[graphs, 2 * channels]`
+/// - `to`: `[graphs, patterns * channels]`
 ///
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
-    assert_eq!(to.len(), pools.graphs() * 2 * channels);
+    let width = pools.patterns() * channels;
+    assert_eq!(to.len(), pools.graphs() * width);
     let mut sums: Vec<Vec<T>> = Vec::new();
     (0..pools.graphs())
         .into_par_iter()
         .map(|graph| {
-            let mut sums = vec![T::default(); 2 * channels];
-            pools.each(graph, |row, diagonal, rest| {
-                let row = &x[row * channels..][..channels];
-                for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0)
-                {
-                    let count = T::rounded(f64::from(count));
-                    sums[part * channels..][..channels]
-                        .iter_mut()
-                        .zip(row)
-                        .for_each(|(s, &x)| *s += count * x);
-                }
+            let mut sums = vec![T::default(); width];
+            pools.each(graph, |row, pattern, count| {
+                let count = T::rounded(f64::from(count));
+                sums[pattern * channels..][..channels]
+                    .iter_mut()
+                    .zip(&x[row * channels..][..channels])
+                    .for_each(|(s, &x)| *s += count * x);
             });
             sums
         })
         .collect_into_vec(&mut sums);
     for (graph, sums) in sums.into_iter().enumerate() {
-        to[pools.place(graph) * 2 * channels..][..2 * channels].copy_from_slice(&sums);
+        to[pools.place(graph) * width..][..width].copy_from_slice(&sums);
     }
 }
 
 /// Adds the gradient of [`pool_sum`] to that of its rows.
 ///
 /// # Shapes
-/// - `d`: `[graphs, 2 * channels]`
+/// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_sum_backward<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
+    let width = pools.patterns() * channels;
     for graph in 0..pools.graphs() {
-        let d = &d[pools.place(graph) * 2 * channels..][..2 * channels];
-        pools.each(graph, |row, diagonal, rest| {
+        let d = &d[pools.place(graph) * width..][..width];
+        pools.each(graph, |row, pattern, count| {
             let row = &mut dx[row * channels..][..channels];
-            for (part, count) in [diagonal, rest].into_iter().enumerate().filter(|(_, count)| *count > 0) {
-                let count = T::rounded(f64::from(count));
-                row.iter_mut().zip(&d[part * channels..]).for_each(|(x, &d)| *x += count * d);
-            }
+            let count = T::rounded(f64::from(count));
+            row.iter_mut().zip(&d[pattern * channels..]).for_each(|(x, &d)| *x += count * d);
         });
     }
 }

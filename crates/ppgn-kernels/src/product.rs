@@ -12,7 +12,7 @@ use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
-/// One graph of a batch: its n*n rows from `start` on, and what its product is multiplied by.
+/// One graph of a batch: its n*n rows (n^k for k-tuples) from `start` on, and what its product is multiplied by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Square {
     /// Its first row.

@@ -10,15 +10,13 @@ use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
-/// A pair of nodes of a graph of the batch.
+/// A tuple of nodes of a graph of the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Example {
     /// The graph.
     pub graph: u32,
-    /// The pair's first node.
-    pub i: u32,
-    /// The pair's second node.
-    pub k: u32,
+    /// Where the tuple stands among those of its graph: (i, k) at `i * n + k`, and so on for longer ones.
+    pub place: u32,
 }
 
 /// What makes the rows of one level from those of the level below.
@@ -26,25 +24,26 @@ pub struct Example {
 pub struct Colours<'a> {
     /// Rows of the level below.
     pub below: usize,
-    /// A pair that has each row of this level.
+    /// A tuple that has each row of this level.
     pub examples: &'a [Example],
     /// Nodes of every graph.
     pub nodes: &'a [usize],
     /// What every graph's product is multiplied by.
     pub factors: &'a [f64],
-    /// Where every graph's pairs begin in `matrix`.
+    /// Where every graph's tuples begin in `matrix`.
     pub offsets: &'a [usize],
-    /// The row below of every pair, graph after graph, row-major.
+    /// The row below of every tuple, graph after graph, row-major.
     pub matrix: &'a [u32],
 }
 
 impl Colours<'_> {
-    fn check(&self) {
+    /// Holds everything that is read later within its bounds, for tuples of so many nodes.
+    pub(crate) fn check(&self, order: usize) {
         assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
         for example in self.examples {
-            let n = self.nodes[example.graph as usize];
-            assert!((example.i as usize) < n && (example.k as usize) < n);
-            assert!(self.offsets[example.graph as usize] + n * n <= self.matrix.len());
+            let tuples = self.nodes[example.graph as usize].pow(order as u32);
+            assert!((example.place as usize) < tuples);
+            assert!(self.offsets[example.graph as usize] + tuples <= self.matrix.len());
         }
     }
 
@@ -54,8 +53,9 @@ impl Colours<'_> {
         let graph = example.graph as usize;
         let n = self.nodes[graph];
         let matrix = &self.matrix[self.offsets[graph]..][..n * n];
-        let left = &matrix[example.i as usize * n..][..n];
-        let right = matrix[example.k as usize..].iter().step_by(n);
+        let (i, k) = (example.place as usize / n, example.place as usize % n);
+        let left = &matrix[i * n..][..n];
+        let right = matrix[k..].iter().step_by(n);
         left.iter().zip(right).map(|(&l, &r)| (l as usize, r as usize))
     }
 }
@@ -72,7 +72,7 @@ const VECTORS: usize = 4;
 /// # Complexity
 /// O(examples * n * channels).
 pub fn quotient_product<T: Real>(colours: Colours<'_>, channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
-    colours.check();
+    colours.check(2);
     assert_eq!((y1.len(), y2.len()), (colours.below * channels, colours.below * channels));
     assert_eq!(w.len(), colours.examples.len() * channels);
     if channels == 0 {
@@ -164,7 +164,7 @@ pub fn quotient_product_backward<T: Real>(
     [y1, y2]: [&[T]; 2],
     [d1, d2]: [&mut [T]; 2],
 ) {
-    colours.check();
+    colours.check(2);
     let below = colours.below * channels;
     assert_eq!([y1.len(), y2.len(), d1.len(), d2.len()], [below; 4]);
     assert_eq!(dw.len(), colours.examples.len() * channels);

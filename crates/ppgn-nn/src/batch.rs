@@ -4,6 +4,8 @@
 //! MLP on features is then one matrix product over all rows, and graphs of different sizes need no padding. Where a
 //! graph begins is the [`Space`]'s business.
 
+use crate::config::PpgnConfig;
+use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
 use crate::quotient::{self, Colours, Quotient};
 use crate::space::{Dense, Space};
@@ -78,6 +80,60 @@ impl Batch {
         }
     }
 
+    /// A batch of the k-tuples of graphs: rows are their isomorphism types, `[n^k, k * k * (channels + 1)]` a graph, for
+    /// networks of order k > 2 and for [`Model::Sums`](crate::Model::Sums). O(sum of n^k * k * k * channels).
+    ///
+    /// ```
+    /// use ppgn_graph::encode::{Encoding, Kind};
+    /// use ppgn_graph::{Graph, Schema};
+    /// use ppgn_nn::{Batch, Device, Precision};
+    /// let path = Graph::undirected(3, [(0, 1), (1, 2)])?;
+    /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[path.clone()])?)?;
+    /// let batch = Batch::tuples(3, &encoder, &[&path], Precision::F32, &Device::default())?;
+    /// assert_eq!((batch.channels(), batch.space().rows(0)), (18, 27));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn tuples(
+        k: usize,
+        encoder: &Encoder,
+        graphs: &[&Graph],
+        precision: Precision,
+        device: &Device,
+    ) -> Result<Self> {
+        fn filled<T: Number>(
+            k: usize,
+            encoder: &Encoder,
+            graphs: &[&Graph],
+            device: &Device,
+        ) -> Result<Batch> {
+            let channels = encoder.channels().len();
+            let space = Dense::of_tuples(k, &graphs.iter().map(|g| g.nodes()).collect::<Vec<_>>())?;
+            Batch::laid_out(isomorphism::channels(k, channels), space, device, |g, rows: &mut [T]| {
+                isomorphism::fill(k, graphs[g].nodes(), channels, &encoder.rows::<T>(graphs[g])?, rows);
+                Ok(())
+            })
+        }
+        match precision {
+            Precision::F32 => filled::<f32>(k, encoder, graphs, device),
+            Precision::F64 => filled::<f64>(k, encoder, graphs, device),
+        }
+    }
+
+    /// The batch that networks of this configuration take, on the dense space: [`encode`](Self::encode) or
+    /// [`tuples`](Self::tuples).
+    pub fn of(
+        config: &PpgnConfig,
+        encoder: &Encoder,
+        graphs: &[&Graph],
+        precision: Precision,
+        device: &Device,
+    ) -> Result<Self> {
+        match config.tuples() {
+            None => Self::encode(encoder, graphs, precision, device),
+            Some(k) => Self::tuples(k, encoder, graphs, precision, device),
+        }
+    }
+
     /// A batch of graphs on the quotient space, by their numbers among the coloured ones: a row a colour.
     ///
     /// ```
@@ -109,9 +165,18 @@ impl Batch {
         channels: usize,
         nodes: &[usize],
         device: &Device,
+        fill: impl FnMut(usize, &mut [T]) -> Result<()>,
+    ) -> Result<Self> {
+        Self::laid_out(channels, Dense::new(nodes)?, device, fill)
+    }
+
+    /// Has every graph's rows, zeros, filled.
+    fn laid_out<T: Number>(
+        channels: usize,
+        space: Dense,
+        device: &Device,
         mut fill: impl FnMut(usize, &mut [T]) -> Result<()>,
     ) -> Result<Self> {
-        let space = Dense::new(nodes)?;
         let length =
             space.rows().checked_mul(channels).filter(|&l| l <= isize::MAX as usize / size_of::<T>());
         let length = length.ok_or_else(|| {
@@ -119,8 +184,9 @@ impl Batch {
         })?;
         let mut numbers = vec![T::default(); length];
         let mut rest = numbers.as_mut_slice();
-        for &graph in space.order() {
-            let (rows, next) = rest.split_at_mut(nodes[graph] * nodes[graph] * channels);
+        let each = space.groups().iter().flat_map(|group| std::iter::repeat_n(group.each, group.graphs));
+        for (&graph, each) in space.order().iter().zip(each) {
+            let (rows, next) = rest.split_at_mut(each * channels);
             fill(graph, rows)?;
             rest = next;
         }

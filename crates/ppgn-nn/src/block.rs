@@ -1,4 +1,5 @@
-//! One block of the network: two MLPs, a matrix product in every channel, and a skip connection (the paper's Section 6).
+//! One block of the network: two MLPs, a matrix product in every channel, and a skip connection (the paper's Section 6);
+//! of order k, k MLPs and the generalised product, or the sums of Theorem 1.
 
 use crate::config::{M3, M4, Norm, PpgnConfig, Scale};
 use crate::equivariant::EquivariantLinear;
@@ -6,6 +7,7 @@ use crate::linear::{Cutter, Linear};
 use crate::mlp::Mlp;
 use crate::model::Model;
 use crate::space::Space;
+use crate::tuples;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
@@ -21,8 +23,10 @@ pub(crate) const EPSILON: f64 = 1e-5;
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     level: usize,
-    m1: Mlp,
-    m2: Option<Mlp>,
+    model: Model,
+    order: usize,
+    /// m1, m2, and further ones of orders beyond 2.
+    factors: Vec<Mlp>,
     m3: Option<Mlp>,
     linear: Option<EquivariantLinear>,
     m4: Option<Linear>,
@@ -68,8 +72,9 @@ impl Block {
         let layers = config.mlp_widths(&config.blocks[level], widths[level]).len() - 1;
         Block {
             level,
-            m1: Mlp::cut(cutter, layers),
-            m2: config.model.has_product().then(|| Mlp::cut(cutter, layers)),
+            model: config.model,
+            order: config.order,
+            factors: (0..config.factors()).map(|_| Mlp::cut(cutter, layers)).collect(),
             m3: match &config.m3 {
                 M3::Identity => None,
                 M3::Mlp(widths) => Some(Mlp::cut(cutter, widths.len())),
@@ -89,16 +94,9 @@ impl Block {
     /// - `x`: `[rows(level), inputs]`
     /// - result: `[rows(level + 1), outputs]`
     pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
-        let y1 = self.m1.forward(x.clone()); // [rows(level), product]
-        let w = match &self.m2 {
-            None => space.lift(self.level, y1),
-            Some(m2) => {
-                let y2 = m2.forward(x.clone()); // [rows(level), product]
-                space.product(self.level, y1, y2, self.scale) // [rows(level + 1), product]
-            }
-        };
+        let w = self.product(&x, space); // [rows(level + 1), product]
         let w = match self.norm {
-            Norm::Rms if self.m2.is_some() => rms(w),
+            Norm::Rms if self.model.has_product() => rms(w),
             Norm::None | Norm::Rms => w,
         };
         let w = match &self.linear {
@@ -114,6 +112,19 @@ impl Block {
             None => Tensor::cat(vec![space.lift(self.level, passed), w], 1),
         };
         if self.residual { output + space.lift(self.level, x) } else { output }
+    }
+
+    /// W from X.
+    fn product(&self, x: &Tensor<2>, space: &Space) -> Tensor<2> {
+        let y = |q: usize| self.factors[q].forward(x.clone()); // [rows(level), product]
+        match (self.model, self.order) {
+            (Model::Mp | Model::MpLin, 2) => space.product(self.level, y(0), y(1), self.scale),
+            (Model::Mp | Model::MpLin, k) => {
+                tuples::product(space, self.level, (0..k).map(y).collect(), self.scale)
+            }
+            (Model::Sums, _) => tuples::sums(space, self.level, y(0), self.scale),
+            (Model::Mlp | Model::Lin, _) => space.lift(self.level, y(0)),
+        }
     }
 
     /// m4 on the two. Linear maps and lifting commute, and there are no more rows below than above.

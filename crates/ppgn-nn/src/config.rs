@@ -3,9 +3,11 @@
 //! A configuration is written into run folders and weight files, so every field has a name in TOML and JSON, and what
 //! is left out means the paper's choice. [`PpgnConfig::validate`] finds what cannot be built before anything is.
 
+use crate::isomorphism;
 use crate::layout::Layout;
 use crate::model::Model;
 use ppgn_graph::{Error, Result};
+use ppgn_kernels::patterns;
 use serde::{Deserialize, Serialize};
 
 /// Configuration of a [`Ppgn`](crate::Ppgn), made into one by [`init`](PpgnConfig::init).
@@ -25,6 +27,10 @@ pub struct PpgnConfig {
     pub inputs: usize,
     /// Outputs a graph: classes, or values to predict.
     pub outputs: usize,
+    /// The order k: rows are k-tuples of nodes. Default: 2, the paper's pairs. Beyond it, and for [`Model::Sums`], the
+    /// first block's input are the isomorphism types of the tuples, k * k * (inputs + 1) channels.
+    #[serde(default = "default::order", skip_serializing_if = "default::is_order")]
+    pub order: usize,
     /// The blocks, first to last. A bare number is a block of that width. Default: three of 400.
     #[serde(default = "default::blocks")]
     pub blocks: Vec<BlockConfig>,
@@ -65,6 +71,14 @@ mod default {
 
     pub(super) fn blocks() -> Vec<BlockConfig> {
         vec![BlockConfig::new(400); 3]
+    }
+
+    pub(super) fn order() -> usize {
+        2
+    }
+
+    pub(super) fn is_order(order: &usize) -> bool {
+        *order == self::order()
     }
 
     pub(super) fn depth() -> usize {
@@ -221,6 +235,9 @@ pub enum Norm {
     Rms,
 }
 
+/// Longer tuples are more than any memory holds, but for graphs of a few nodes.
+const MOST_ORDER: usize = 10;
+
 /// More parameters than this are a slip of the pen, not a network.
 const MOST_PARAMETERS: usize = 1 << 30;
 
@@ -230,6 +247,7 @@ impl PpgnConfig {
         PpgnConfig {
             inputs,
             outputs,
+            order: default::order(),
             blocks: default::blocks(),
             model: Model::default(),
             depth: default::depth(),
@@ -246,7 +264,7 @@ impl PpgnConfig {
 
     /// The channels before the first block, and after each: `blocks.len() + 1` numbers.
     pub fn widths(&self) -> Vec<usize> {
-        let mut widths = vec![self.inputs];
+        let mut widths = vec![self.tuples().map_or(self.inputs, |k| isomorphism::channels(k, self.inputs))];
         for block in &self.blocks {
             let passed = self.passed(widths[widths.len() - 1]);
             widths.push(match (self.model, self.m4) {
@@ -255,6 +273,25 @@ impl PpgnConfig {
             });
         }
         widths
+    }
+
+    /// The length of the tuples whose isomorphism types are the input; none where it is the encoding itself.
+    pub fn tuples(&self) -> Option<usize> {
+        (self.order > 2 || self.model == Model::Sums).then_some(self.order)
+    }
+
+    /// How many MLPs a block has before its product.
+    pub(crate) fn factors(&self) -> usize {
+        match self.model {
+            Model::Mp | Model::MpLin => self.order,
+            Model::Sums | Model::Mlp => 1,
+            Model::Lin => 0,
+        }
+    }
+
+    /// Into how many parts a graph's rows are pooled: one a pattern of equal nodes, Bell(order).
+    pub(crate) fn pools(&self) -> usize {
+        patterns(self.order)
     }
 
     /// The channels of m3(X), for an X with so many.
@@ -270,6 +307,7 @@ impl PpgnConfig {
         match self.model {
             Model::MpLin => block.product().saturating_add(block.width),
             Model::Mp | Model::Lin | Model::Mlp => block.product(),
+            Model::Sums => block.product().saturating_mul(self.order),
         }
     }
 
@@ -284,12 +322,14 @@ impl PpgnConfig {
         widths
     }
 
-    /// Features a graph of [`embed`](crate::Ppgn::embed): twice the width of every pooled block.
+    /// Features a graph of [`embed`](crate::Ppgn::embed): twice the width of every pooled block, of order k Bell(k) times.
     pub fn embedding(&self) -> usize {
-        let widths = self.widths();
+        let (widths, pools) = (self.widths(), self.pools());
         match self.suffix {
-            SuffixKind::I => widths[widths.len() - 1].saturating_mul(2),
-            SuffixKind::Ii => widths[1..].iter().fold(0, |sum, w| w.saturating_mul(2).saturating_add(sum)),
+            SuffixKind::I => widths[widths.len() - 1].saturating_mul(pools),
+            SuffixKind::Ii => {
+                widths[1..].iter().fold(0, |sum, w| w.saturating_mul(pools).saturating_add(sum))
+            }
         }
     }
 
@@ -303,6 +343,12 @@ impl PpgnConfig {
         positive("at least one output", self.outputs)?;
         positive("at least one block", self.blocks.len())?;
         positive("MLPs of at least one layer", self.depth)?;
+        if !(2..=MOST_ORDER).contains(&self.order) {
+            return Err(Error::call(format!(
+                "a network has an order from 2 (pairs of nodes) to {MOST_ORDER}, not {}",
+                self.order
+            )));
+        }
         let m3: &[usize] = match &self.m3 {
             M3::Identity => &[],
             M3::Mlp(widths) if widths.is_empty() => {
@@ -319,6 +365,12 @@ impl PpgnConfig {
         }
         if self.depth > 1000 || self.blocks.len() > 1000 {
             return Err(Error::call("a network has at most 1000 blocks with MLPs of at most 1000 layers"));
+        }
+        if self.order > 2 && !matches!(self.model, Model::Mp | Model::Sums) {
+            return Err(Error::call(format!(
+                "the model `{}` is one of pairs, order 2; orders beyond it have `mp` and `sums`",
+                self.model.name()
+            )));
         }
         if self.model == Model::Lin {
             let more = [
@@ -374,6 +426,20 @@ mod tests {
     }
 
     #[test]
+    fn orders_beyond_two_take_isomorphism_types() {
+        let pairs = PpgnConfig::new(2, 2);
+        assert!(!serde_json::to_string(&pairs).unwrap().contains("order"));
+        assert_eq!((pairs.tuples(), pairs.factors(), pairs.pools()), (None, 2, 2));
+        let triples = PpgnConfig { order: 3, blocks: vec![BlockConfig::new(4); 2], ..PpgnConfig::new(2, 2) };
+        assert_eq!((triples.tuples(), triples.factors(), triples.pools()), (Some(3), 3, 5));
+        assert_eq!((triples.widths(), triples.embedding()), (vec![27, 4, 4], 40));
+        let again: PpgnConfig = serde_json::from_str(&serde_json::to_string(&triples).unwrap()).unwrap();
+        assert_eq!(again, triples);
+        let sums = PpgnConfig { model: Model::Sums, m4: M4::None, ..PpgnConfig::new(1, 1) };
+        assert_eq!((sums.tuples(), sums.factors(), sums.widths()[..2].to_vec()), (Some(2), 1, vec![8, 808]));
+    }
+
+    #[test]
     fn models_have_names_in_files_and_the_papers_needs_none() {
         for model in Model::ALL {
             let config = PpgnConfig { model, ..PpgnConfig::new(1, 1) };
@@ -397,6 +463,9 @@ mod tests {
         assert!(message(PpgnConfig { blocks: vec![], ..base() }).contains("block"));
         assert!(message(PpgnConfig { blocks: vec![BlockConfig::new(0)], ..base() }).contains("channel"));
         assert!(message(PpgnConfig { depth: 0, ..base() }).contains("one layer"));
+        assert!(message(PpgnConfig { order: 1, ..base() }).contains("from 2"));
+        assert!(message(PpgnConfig { order: 11, ..base() }).contains("not 11"));
+        assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
         assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("leave `m4` out"));

@@ -3,11 +3,13 @@
 //! A block's parameters are one flat array and the suffix's another, so that an optimiser runs over a few long slices
 //! and a fused kernel sees one. What lies where is a [`Layout`]: each [`Part`] has the name and the shape that it has in
 //! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a weight
-//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, L, m4 in a block; the layers of the suffix.
+//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, L, m4 in a block; the layers of the suffix. A block
+//! of order k > 2 has the MLPs 1 to k of its product first, so m3 has another name there.
 //!
 //! | part | shape |
 //! | --- | --- |
 //! | `reg_blocks.{l}.mlp{1,2,3}.convs.{i}.weight` | (out, in, 1, 1) |
+//! | `reg_blocks.{l}.skip.mlp.convs.{i}.weight` (m3 of order k > 2) | (out, in, 1, 1) |
 //! | `reg_blocks.{l}.lin.{i}.weight` (L, see [`Model`](crate::Model)) | (15, in, out) |
 //! | `reg_blocks.{l}.lin.{i}.bias` (on the diagonal, everywhere) | (2, out) |
 //! | `reg_blocks.{l}.skip.conv.weight` (m4) | (out, m3(X) + W + L(X), 1, 1) |
@@ -226,21 +228,22 @@ fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Li
         kind: Kind::Equivariant,
         stream: vec![0, l as u64, 5, i as u64],
     };
-    let mut mlps = match config.model {
-        Model::Mp | Model::MpLin => vec![(1, product.clone()), (2, product)],
-        Model::Mlp => vec![(1, product)],
-        Model::Lin => {
-            return product.windows(2).enumerate().map(|(i, pair)| linear(i, pair[0], pair[1])).collect();
-        }
-    };
+    if config.model == Model::Lin {
+        return product.windows(2).enumerate().map(|(i, pair)| linear(i, pair[0], pair[1])).collect();
+    }
+    // Streams 3, 4 and 5 are those of m3, m4 and L.
+    let stream = |m: usize| if m < 3 { m as u64 } else { m as u64 + 3 };
+    let mut mlps: Vec<(String, u64, Vec<usize>)> =
+        (1..=config.factors()).map(|m| (format!("mlp{m}"), stream(m), product.clone())).collect();
     if let M3::Mlp(widths) = &config.m3 {
-        mlps.push((3, std::iter::once(inputs).chain(widths.iter().copied()).collect()));
+        let name = if config.factors() < 3 { "mlp3" } else { "skip.mlp" };
+        mlps.push((name.into(), 3, std::iter::once(inputs).chain(widths.iter().copied()).collect()));
     }
     let mut linears = Vec::new();
-    for (m, widths) in mlps {
+    for (name, m, widths) in mlps {
         linears.extend(widths.windows(2).enumerate().map(|(i, pair)| Linear {
             array: l,
-            name: format!("reg_blocks.{l}.mlp{m}.convs.{i}"),
+            name: format!("reg_blocks.{l}.{name}.convs.{i}"),
             outputs: pair[1],
             inputs: pair[0],
             kind: Kind::Convolution,
@@ -265,7 +268,7 @@ fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Li
 
 /// (in, out) of the suffix's layers.
 fn suffix(config: &PpgnConfig, widths: &[usize]) -> Vec<(usize, usize)> {
-    let pooled = |l: usize| widths[l].saturating_mul(2);
+    let pooled = |l: usize| widths[l].saturating_mul(config.pools());
     match config.suffix {
         SuffixKind::Ii => (1..widths.len()).map(|l| (pooled(l), config.outputs)).collect(),
         SuffixKind::I => {

@@ -6,8 +6,9 @@
 //! [`Space`]. Weights go to and from safetensors files ([`weights`]) and come from the authors' checkpoints
 //! ([`import`]), under the same names.
 //!
-//! The paper's theory runs as well: [`compile`] writes the network of Theorem 2 for given graphs, [`equivariant`] has the
-//! linear layers of any order and the k-order networks of Theorem 1, [`multiset`] the power sums of Section 4.
+//! The paper's theory runs as well: [`PpgnConfig::order`] goes beyond pairs to k-tuples, [`compile`] writes the networks of
+//! Theorems 1 and 2 and of the generalisation to k-FWL for given graphs, [`equivariant`] has the linear layers of any order
+//! with their full basis, [`multiset`] the power sums of Section 4.
 //!
 //! ```
 //! use ppgn_nn::{Adam, Batch, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
@@ -33,6 +34,7 @@ mod adam;
 mod batch;
 mod block;
 mod config;
+mod isomorphism;
 mod layout;
 mod linear;
 mod mlp;
@@ -45,6 +47,7 @@ mod quotient;
 mod space;
 mod suffix;
 mod trunk;
+mod tuples;
 
 pub mod compile;
 pub mod equivariant;

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a block computes: the four models of the paper's "Equivariant layer evaluation".
+/// What a block computes: the four models of the paper's "Equivariant layer evaluation", and the sums of Theorem 1.
 ///
 /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, sums taken as
 /// means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with `normalise`). It looks at whole rows and
@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Model {
-    /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`.
+    /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; of order k > 2, W is the generalised
+    /// product of m1(X), ..., mk(X) (Section 6): as strong as k-FWL.
     #[default]
     #[serde(rename = "mp")]
     Mp,
@@ -35,10 +36,14 @@ pub enum Model {
     /// No pair sees another: `m4(m3(X), m1(X))`.
     #[serde(rename = "mlp")]
     Mlp,
+    /// `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, Lq the sum over the q-th node of the tuple: the k-order networks of Theorem
+    /// 1's proof, as strong as k-WL. Not one of the four; its input are isomorphism types, and it runs on both spaces.
+    #[serde(rename = "sums")]
+    Sums,
 }
 
 impl Model {
-    /// All of them, in the paper's order.
+    /// The paper's four, in its order.
     pub const ALL: [Model; 4] = [Model::Mp, Model::MpLin, Model::Lin, Model::Mlp];
 
     /// Its name, as in `--model mp+lin`.
@@ -48,6 +53,7 @@ impl Model {
             Model::MpLin => "mp+lin",
             Model::Lin => "lin",
             Model::Mlp => "mlp",
+            Model::Sums => "sums",
         }
     }
 
@@ -56,9 +62,9 @@ impl Model {
         matches!(self, Model::MpLin | Model::Lin)
     }
 
-    /// Whether it has the matrix product.
+    /// Whether rows meet in a product, or in the sums that stand in its place.
     pub fn has_product(self) -> bool {
-        matches!(self, Model::Mp | Model::MpLin)
+        matches!(self, Model::Mp | Model::MpLin | Model::Sums)
     }
 
     pub(crate) fn is_mp(&self) -> bool {

@@ -177,7 +177,7 @@ impl Ppgn {
     }
 
     /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; a block's diagonal
-    /// features, then the others.
+    /// features, then the others, and so on by the patterns of longer tuples.
     ///
     /// # Shapes
     /// - result: `[graphs, config.embedding()]`
@@ -282,7 +282,7 @@ impl Ppgn {
         Suffix::cut(&self.config, &mut Cutter::new(&flat, &self.layout.arrays()[last].parts, leaves))
     }
 
-    /// The pooled features that the suffix takes, `[graphs, 2 * width]` each.
+    /// The pooled features that the suffix takes, `[graphs, patterns * width]` each.
     fn features(&self, batch: &Batch) -> Vec<Tensor<2>> {
         fn kernels<T: Number>(network: &Ppgn, batch: &Batch) -> Option<Vec<Tensor<2>>> {
             let (trunk, rows) = network.trunk::<T>(batch).ok()?;
@@ -318,7 +318,7 @@ impl Ppgn {
         for (l, block) in blocks.iter().enumerate() {
             x = block.forward(x, space); // [rows(l + 1), width]
             if self.config.suffix == SuffixKind::Ii || l + 1 == blocks.len() {
-                pooled.push(space.pool(l + 1, x.clone(), self.config.pooling)); // [graphs, 2 * width]
+                pooled.push(space.pool(l + 1, x.clone(), self.config.pooling)); // [graphs, patterns * width]
             }
         }
         pooled
@@ -328,10 +328,17 @@ impl Ppgn {
         if self.arrays.len() != self.layout.arrays().len() {
             return Err(Error::call("the network has lost its parameters in an update that failed"));
         }
-        if batch.channels() != self.config.inputs {
+        if batch.space().order() != self.config.order {
             return Err(Error::call(format!(
-                "the network takes {} input channels, the batch has {}",
-                self.config.inputs,
+                "the network is of order {}, the batch of order {}",
+                self.config.order,
+                batch.space().order()
+            )));
+        }
+        let inputs = self.config.widths()[0];
+        if batch.channels() != inputs {
+            return Err(Error::call(format!(
+                "the network takes {inputs} input channels, the batch has {}",
                 batch.channels()
             )));
         }

@@ -20,7 +20,7 @@ pub(crate) fn dense(space: &Dense, x: Tensor<2>, pooling: Pooling) -> Tensor<2> 
 
 /// Pooling of graphs of one size, `[graphs of the group, 2 * channels]`.
 fn group(group: &Group, x: &Tensor<2>, pooling: Pooling) -> Tensor<2> {
-    let &Group { nodes: n, graphs: g, start } = group;
+    let &Group { nodes: n, graphs: g, start, .. } = group;
     let channels = x.dims()[1];
     let zeros = || Tensor::zeros([g, channels], (&x.device(), x.dtype())); // [g, channels]
     if n == 0 {

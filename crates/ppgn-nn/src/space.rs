@@ -8,13 +8,13 @@
 //! - [`pool`](Space::pool): one row a graph, over its diagonal pairs and over the others.
 //!
 //! Everything else in a network acts on a row alone, and so does not know the space. In [`Dense`] every ordered pair of
-//! nodes is a row at every level; in [`Quotient`], every colour that 2-FWL gives pairs after as many rounds. A space is
-//! no part of a network: it comes with the batch.
+//! nodes is a row at every level; in [`Quotient`], every colour that 2-FWL gives pairs after as many rounds. For networks
+//! of order k it is k-tuples and k-FWL. A space is no part of a network: it comes with the batch.
 
 use crate::config::{Pooling, Scale};
 use crate::equivariant::EquivariantLinear;
 use crate::quotient::{self, Quotient};
-use crate::{pool, product};
+use crate::{pool, product, tuples};
 use burn::tensor::Tensor;
 use ppgn_graph::{Error, Result};
 use std::sync::Arc;
@@ -35,6 +35,14 @@ impl Space {
         match self {
             Space::Dense(dense) => dense.graphs(),
             Space::Quotient(quotient) => quotient.graphs(),
+        }
+    }
+
+    /// The length of the tuples that rows stand for: 2 for pairs.
+    pub fn order(&self) -> usize {
+        match self {
+            Space::Dense(dense) => dense.tuples(),
+            Space::Quotient(quotient) => quotient.order(),
         }
     }
 
@@ -98,25 +106,29 @@ impl Space {
         }
     }
 
-    /// Per graph, over the diagonal and off it.
+    /// Per graph, over the diagonal and off it; over every pattern of longer tuples.
     ///
     /// # Shapes
     /// - `x`: `[rows(level), channels]`
-    /// - result: `[graphs, 2 * channels]`, in the order in which the graphs were given
+    /// - result: `[graphs, patterns * channels]`, in the order in which the graphs were given
     pub(crate) fn pool(&self, level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
         match self {
+            Space::Dense(dense) if dense.tuples() > 2 => tuples::pool(dense, x, pooling),
             Space::Dense(dense) => pool::dense(dense, x, pooling),
             Space::Quotient(quotient) => quotient::pool(quotient, level, x, pooling),
         }
     }
 }
 
-/// All pairs of all graphs, graph after graph: pair (i, j) of a graph with n nodes at its row i*n + j.
+/// All pairs of all graphs, graph after graph: pair (i, j) of a graph with n nodes at its row i*n + j. Or all k-tuples, in
+/// lexicographic order.
 ///
 /// Graphs lie in the order of their sizes, so that those of one size are one stretch of rows: neither product nor
 /// pooling needs padding, masks or gathers. Results a graph come back in the order in which the graphs were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dense {
+    /// The length of the tuples.
+    tuples: usize,
     groups: Vec<Group>,
     /// Given number of each graph, in the order in which they lie.
     order: Vec<usize>,
@@ -132,12 +144,14 @@ pub(crate) struct Group {
     pub(crate) graphs: usize,
     /// The first row of the first.
     pub(crate) start: usize,
+    /// Rows of each.
+    pub(crate) each: usize,
 }
 
 impl Group {
     /// Rows of the group.
     pub(crate) fn rows(&self) -> usize {
-        self.graphs * self.nodes * self.nodes
+        self.graphs * self.each
     }
 }
 
@@ -151,6 +165,11 @@ impl Dense {
     /// # Ok::<(), ppgn_graph::Error>(())
     /// ```
     pub fn new(nodes: &[usize]) -> Result<Self> {
+        Self::of_tuples(2, nodes)
+    }
+
+    /// The space of the k-tuples of such graphs.
+    pub fn of_tuples(k: usize, nodes: &[usize]) -> Result<Self> {
         if nodes.is_empty() {
             return Err(Error::call("a batch needs at least one graph"));
         }
@@ -160,18 +179,21 @@ impl Dense {
         let mut rows = 0usize;
         for &graph in &order {
             let n = nodes[graph];
-            match groups.last_mut() {
-                Some(group) if group.nodes == n => group.graphs += 1,
-                _ => groups.push(Group { nodes: n, graphs: 1, start: rows }),
-            }
-            let more = n.checked_mul(n).and_then(|pairs| rows.checked_add(pairs));
-            rows = more.ok_or_else(|| {
+            let each = u32::try_from(k).ok().and_then(|k| n.checked_pow(k));
+            let sum = each.and_then(|each| Some((each, rows.checked_add(each)?)));
+            let (each, next) = sum.ok_or_else(|| {
+                let what = if k == 2 { "pairs".to_string() } else { format!("{k}-tuples") };
                 Error::unfit(format!(
-                    "graph {graph} of the batch has {n} nodes: their pairs are too many to number"
+                    "graph {graph} of the batch has {n} nodes: their {what} are too many to number"
                 ))
             })?;
+            match groups.last_mut() {
+                Some(group) if group.nodes == n => group.graphs += 1,
+                _ => groups.push(Group { nodes: n, graphs: 1, start: rows, each }),
+            }
+            rows = next;
         }
-        Ok(Dense { groups, order, rows })
+        Ok(Dense { tuples: k, groups, order, rows })
     }
 
     /// How many graphs there are.
@@ -179,7 +201,12 @@ impl Dense {
         self.order.len()
     }
 
-    /// How many rows, the sum of n*n over the graphs.
+    /// The length of the tuples that are its rows: 2 for pairs.
+    pub fn tuples(&self) -> usize {
+        self.tuples
+    }
+
+    /// How many rows, the sum of n*n over the graphs, or of n^k.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -191,6 +218,15 @@ impl Dense {
 
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// Nodes and first row of every graph, in the order in which they lie.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let of = |group: &Group| {
+            let Group { nodes, graphs, start, each } = *group;
+            (0..graphs).map(move |g| (nodes, start + g * each))
+        };
+        self.groups.iter().flat_map(of)
     }
 
     /// One row a graph, from the order in which they lie to that in which they were given.

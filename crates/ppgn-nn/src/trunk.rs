@@ -10,8 +10,8 @@ use crate::layout::Layout;
 use crate::model::Model;
 use crate::space::Space;
 use ppgn_kernels::{
-    Block, Buffer, Colours, Equivariant, Keep, Kept, Layer, Linears, Mlp, Pairs, Pools, Real, Square, Ties,
-    pool_max, pool_max_backward, pool_sum, pool_sum_backward,
+    Block, Buffer, Colours, Equivariant, Keep, Kept, Layer, Linears, Mlp, Pairs, Pools, Product, Real,
+    Square, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward,
 };
 
 /// A network's blocks over their parameters, on a space.
@@ -51,7 +51,7 @@ impl<'a, T: Real> Trunk<'a, T> {
         numbers.sum::<usize>() * size_of::<T>()
     }
 
-    /// The pooled features that the suffix takes, `[graphs, 2 * width]` each, and the tape if it is wanted.
+    /// The pooled features that the suffix takes, `[graphs, patterns * width]` each, and the tape if it is wanted.
     pub(crate) fn forward(&self, rows: &[T], keep: bool) -> (Vec<Vec<T>>, Option<Tape<T>>) {
         let mut tape = Tape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
         let mut pooled = Vec::new();
@@ -66,7 +66,7 @@ impl<'a, T: Real> Trunk<'a, T> {
             let (output, kept) = block.forward(self.plan.pairs(l), x, what);
             if self.pools(l) {
                 let width = block.outputs();
-                let mut features = vec![T::default(); self.plan.graphs() * 2 * width];
+                let mut features = vec![T::default(); self.plan.graphs() * self.config.pools() * width];
                 let pools = self.plan.pools(l + 1);
                 match self.config.pooling {
                     Pooling::Max => tape.ties.push(pool_max(pools, width, &output, &mut features, keep)),
@@ -201,8 +201,7 @@ fn block<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a
     let mut mlp =
         |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(&mut rest, w[0], w[1])).collect() };
     let product = config.mlp_widths(&config.blocks[l], inputs);
-    let m1 = mlp(&product);
-    let m2 = config.model.has_product().then(|| mlp(&product));
+    let factors = (0..config.factors()).map(|_| mlp(&product)).collect();
     let m3 = match &config.m3 {
         M3::Identity => None,
         M3::Mlp(widths) => {
@@ -222,15 +221,21 @@ fn block<'a, T: Real>(config: &PpgnConfig, l: usize, array: &'a [T]) -> Block<'a
         M4::None => None,
     };
     let norm = match config.norm {
-        Norm::Rms if m2.is_some() => Some(crate::block::EPSILON),
+        Norm::Rms if config.model.has_product() => Some(crate::block::EPSILON),
         Norm::None | Norm::Rms => None,
     };
-    Block { m1, m2, m3, linear, m4, norm, residual: config.residual && inputs == outputs }
+    let product = match (config.model, config.order) {
+        (Model::Mp | Model::MpLin, 2) => Product::Matrix,
+        (Model::Mp | Model::MpLin, _) => Product::Generalised,
+        (Model::Sums, k) => Product::Sums(k),
+        (Model::Mlp | Model::Lin, _) => Product::None,
+    };
+    Block { product, factors, m3, linear, m4, norm, residual: config.residual && inputs == outputs }
 }
 
 /// A space as the kernels see it.
 enum Plan<'a> {
-    Dense { squares: Vec<Square>, place: &'a [usize], rows: usize },
+    Dense { order: usize, squares: Vec<Square>, place: &'a [usize], rows: usize },
     Quotient { space: &'a crate::Quotient, factors: Vec<f64> },
 }
 
@@ -238,14 +243,13 @@ impl<'a> Plan<'a> {
     fn new(config: &PpgnConfig, space: &'a Space) -> Self {
         match space {
             Space::Dense(dense) => {
-                let squares = dense.groups().iter().flat_map(|group| {
-                    (0..group.graphs).map(|g| Square {
-                        start: group.start + g * group.nodes * group.nodes,
-                        nodes: group.nodes,
-                        factor: config.scale.factor(group.nodes.max(1)),
-                    })
-                });
-                Plan::Dense { squares: squares.collect(), place: dense.order(), rows: dense.rows() }
+                let square = |(nodes, start): (usize, usize)| Square {
+                    start,
+                    nodes,
+                    factor: config.scale.factor(nodes.max(1)),
+                };
+                let squares = dense.starts().map(square).collect();
+                Plan::Dense { order: dense.tuples(), squares, place: dense.order(), rows: dense.rows() }
             }
             Space::Quotient(space) => {
                 let factors = space.nodes.iter().map(|&n| config.scale.factor(n.max(1))).collect();
@@ -291,11 +295,73 @@ impl<'a> Plan<'a> {
     /// What is pooled at a level.
     fn pools(&self, level: usize) -> Pools<'_> {
         match self {
-            Plan::Dense { squares, place, .. } => Pools::Dense { graphs: squares, place },
+            Plan::Dense { order, squares, place, .. } => {
+                Pools::Dense { order: *order, graphs: squares, place }
+            }
             Plan::Quotient { space, .. } => {
                 let level = &space.levels[level];
-                Pools::Quotient { counts: &level.pool, offsets: &level.pool_offsets }
+                Pools::Quotient { order: space.order, counts: &level.pool, offsets: &level.pool_offsets }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BlockConfig;
+    use crate::precision::Precision;
+    use crate::{Batch, Device, Number};
+    use ppgn_graph::encode::{Encoding, Kind};
+    use ppgn_graph::{Graph, Schema};
+
+    /// At k = 2 the generalised product is Y2 . Y1.
+    #[test]
+    fn at_order_two_it_is_the_ordinary_network_with_m1_and_m2_exchanged() {
+        let graphs = [
+            Graph::directed(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 4)]).unwrap(),
+            Graph::directed(3, [(0, 1), (0, 2)]).unwrap(),
+        ];
+        let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&graphs).unwrap()).unwrap();
+        let graphs: Vec<&Graph> = graphs.iter().collect();
+        let batch = Batch::encode(&encoder, &graphs, Precision::F64, &Device::default()).unwrap();
+        let config = PpgnConfig { blocks: vec![BlockConfig::new(6); 3], ..PpgnConfig::new(1, 2) };
+        let layout = Layout::new(&config);
+        // Without biases all is made of powers of the adjacency matrix, which commute.
+        let biased = |a: &crate::Values| a.to_f64().iter().map(|x| x + 0.1).collect::<Vec<f64>>();
+        let arrays: Vec<Vec<f64>> = layout.initial(3, Precision::F64).iter().map(biased).collect();
+        let arrays: Vec<&[f64]> = arrays.iter().map(Vec::as_slice).collect();
+        let rows = f64::slice(batch.rows()).unwrap();
+        let run = |trunk: &Trunk<'_, f64>| {
+            let (pooled, tape) = trunk.forward(rows, true);
+            let ones: Vec<Vec<f64>> = pooled.iter().map(|p| vec![1.0; p.len()]).collect();
+            (pooled, trunk.backward(rows, tape.unwrap(), &ones, &layout))
+        };
+        let ordinary = Trunk::new(&config, &arrays, batch.space());
+        let mut general = Trunk::new(&config, &arrays, batch.space());
+        let plain = run(&general);
+        let each = |trunk: &mut Trunk<'_, f64>, change: fn(&mut Block<'_, f64>)| {
+            for body in &mut trunk.blocks {
+                if let Body::Block(block) = body {
+                    change(block);
+                }
+            }
+        };
+        each(&mut general, |block| block.product = Product::Generalised);
+        let unchanged = run(&general);
+        each(&mut general, |block| block.factors.swap(0, 1));
+        let (pooled, mut gradients) = run(&general);
+        for (gradient, body) in gradients.iter_mut().zip(&ordinary.blocks) {
+            let Body::Block(block) = body else { panic!("a block of MLPs") };
+            let length: usize = block.factors[0].layers.iter().map(|l| l.weight.len() + l.bias.len()).sum();
+            gradient[..2 * length].rotate_left(length);
+        }
+        let off = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+            a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        let size = |a: &[Vec<f64>]| a.iter().flatten().fold(1.0, |m: f64, x| m.max(x.abs()));
+        assert!(off(&pooled, &plain.0) < 1e-12 * size(&pooled));
+        assert!(off(&gradients, &plain.1) < 1e-12 * size(&gradients));
+        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order counts");
     }
 }

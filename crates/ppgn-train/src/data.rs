@@ -5,7 +5,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Error, Graph, Result, Target};
-use ppgn_nn::{Batch, Chosen, Device, Precision, Tensor, loss};
+use ppgn_nn::{Batch, Chosen, Device, PpgnConfig, Precision, Tensor, loss};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -122,6 +122,8 @@ pub fn limited(dataset: &Dataset, limit: Option<usize>, seed: u64) -> Result<Dat
 pub struct Prepared {
     pub(crate) dataset: Dataset,
     pub(crate) encoder: Encoder,
+    /// What the batches are for.
+    network: PpgnConfig,
     pub(crate) split: Split,
     pub(crate) goal: Goal,
     /// For regression, one a target; else nothing.
@@ -159,6 +161,7 @@ impl Prepared {
             dataset: dataset.clone(),
             space: crate::space::choose(settings, &encoder, dataset)?,
             encoder,
+            network: settings.network.clone(),
             split,
             goal: settings.goal.clone(),
             scaling: Vec::new(),
@@ -199,7 +202,7 @@ impl Prepared {
             return Batch::quotient(colours, &graphs, device);
         }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
-        Batch::encode(&self.encoder, &graphs, self.precision, device)
+        Batch::of(&self.network, &self.encoder, &graphs, self.precision, device)
     }
 
     /// The loss of scores for these graphs, summed.

@@ -107,12 +107,13 @@ impl Predictor {
         let (precision, device) = (self.settings.training.precision, self.network.device());
         match self.settings.training.space {
             SpaceChoice::Quotient => {
-                let depth = self.settings.network.blocks.len();
-                let colours = Colours::encode(&self.encoder, graphs, precision, depth, &Default::default())?;
+                let network = &self.settings.network;
+                let colours = Colours::of(network, &self.encoder, graphs, precision, &Default::default())?;
                 Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>(), device)
             }
             SpaceChoice::Auto | SpaceChoice::Dense => {
-                Batch::encode(&self.encoder, &graphs.iter().collect::<Vec<_>>(), precision, device)
+                let graphs: Vec<&Graph> = graphs.iter().collect();
+                Batch::of(&self.settings.network, &self.encoder, &graphs, precision, device)
             }
         }
     }

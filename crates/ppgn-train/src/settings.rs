@@ -177,6 +177,7 @@ pub struct Overrides {
     pub precision: Option<Precision>,
     pub space: Option<SpaceChoice>,
     pub encoding: Option<Encoding>,
+    pub order: Option<usize>,
     pub blocks: Option<Vec<BlockConfig>>,
     pub model: Option<Model>,
     pub depth: Option<usize>,
@@ -212,6 +213,7 @@ impl Overrides {
             precision,
             space,
             encoding,
+            order,
             blocks,
             model,
             depth,
@@ -237,8 +239,9 @@ impl Overrides {
         set!(preset.training, epochs, batch, batching, rate, decay, decay_every, seed, precision, space);
         set!(
             preset.network,
-            blocks,
+            order,
             model,
+            blocks,
             depth,
             m3,
             m4,

@@ -36,12 +36,13 @@ pub(crate) fn choose(settings: &Settings, encoder: &Encoder, dataset: &Dataset) 
     let data_dir = DATA_DIR.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let interrupt = INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
     let key = format!(
-        "{} {:?} {:?} {} {}",
+        "{} {:?} {:?} {} {} {:?}",
         settings.digest,
         settings.encoding,
         encoder.channels(),
         settings.training.precision.name(),
-        settings.network.blocks.len()
+        settings.network.blocks.len(),
+        settings.network.tuples()
     );
     // Held while colouring: who comes second waits for what the first finds.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

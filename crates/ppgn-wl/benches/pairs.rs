@@ -5,7 +5,7 @@
 
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::locate::Locator;
-use ppgn_wl::{Options, PairLevels};
+use ppgn_wl::{Options, TupleLevels};
 use std::time::Instant;
 
 fn measure(name: &str) {
@@ -20,7 +20,7 @@ fn measure(name: &str) {
     let nodes: Vec<usize> = graphs.iter().map(|g| g.nodes()).collect();
     let (start, depth) = (Instant::now(), 3);
     let rows = |g: usize| encoder.rows::<f32>(&graphs[g]).expect("rows");
-    let levels = PairLevels::new(&nodes, channels, depth, &Options::default(), rows).expect("levels");
+    let levels = TupleLevels::new(2, &nodes, channels, depth, &Options::default(), rows).expect("levels");
     let seconds = start.elapsed().as_secs_f64();
     let pairs: usize = nodes.iter().map(|n| n * n).sum();
     println!("{name}: {seconds:.2} s, {pairs} pairs, peak memory {}", peak());

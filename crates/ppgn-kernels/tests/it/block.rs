@@ -1,7 +1,7 @@
 //! Blocks of every form and size, forward and backward.
 
 use crate::naive::{self, Form, Random, Way, cut};
-use ppgn_kernels::{Block, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Real, Square};
+use ppgn_kernels::{Block, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square};
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let mut rest = flat;
@@ -11,10 +11,19 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
         layer
     };
     let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
-    let (m1, m2, m3) = (mlp(&form.mlp), mlp(&form.mlp), form.m3.as_ref().map(|m3| mlp(m3)));
+    let factors = vec![mlp(&form.mlp), mlp(&form.mlp)];
+    let m3 = form.m3.as_ref().map(|m3| mlp(m3));
     let m4 = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
     assert!(rest.is_empty());
-    Block { m1, m2: Some(m2), m3, linear: None, m4, norm: form.norm, residual: form.residual }
+    Block {
+        product: Product::Matrix,
+        factors,
+        m3,
+        linear: None,
+        m4,
+        norm: form.norm,
+        residual: form.residual,
+    }
 }
 
 fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {
@@ -139,7 +148,7 @@ fn quotient_blocks_are_the_equations() {
     let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
     for above in [1, 14, 40] {
         let examples: Vec<Example> =
-            (0..above).map(|_| Example { graph: 0, i: pick(nodes) as u32, k: pick(nodes) as u32 }).collect();
+            (0..above).map(|_| Example { graph: 0, place: pick(nodes * nodes) as u32 }).collect();
         let parents: Vec<u32> = (0..above).map(|_| pick(below) as u32).collect();
         let colours = Colours {
             below,

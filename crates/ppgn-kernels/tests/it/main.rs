@@ -6,3 +6,4 @@ mod equivariant;
 mod levels;
 mod naive;
 mod pool;
+mod tuples;

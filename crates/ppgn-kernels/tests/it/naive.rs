@@ -86,7 +86,8 @@ impl Way<'_> {
             Way::Quotient { examples, nodes: n, factor, matrix, .. } => {
                 for (row, e) in examples.iter().enumerate() {
                     for j in 0..*n {
-                        let (l, r) = (matrix[e.i as usize * n + j], matrix[j * n + e.k as usize]);
+                        let (i, k) = (e.place as usize / n, e.place as usize % n);
+                        let (l, r) = (matrix[i * n + j], matrix[j * n + k]);
                         terms.push((row, l as usize, r as usize, *factor));
                     }
                 }

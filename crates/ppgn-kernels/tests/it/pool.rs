@@ -9,7 +9,7 @@ const X: [f64; 14] = [-4.0, -2.0, -2.0, -2.0, -2.0, 5.0, 7.0, 1.0, 7.0, 5.0, 0.0
 fn ties_share_the_gradient_evenly() {
     // One node, two nodes all tied, three nodes with ties on the diagonal (5) and off it (7); given as 3, 1, 2.
     let graphs = [(0, 1), (1, 2), (5, 3)].map(|(start, nodes)| Square { start, nodes, factor: 1.0 });
-    let pools = Pools::Dense { graphs: &graphs, place: &[1, 2, 0] };
+    let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[1, 2, 0] };
     let mut pooled = [0.0; 6];
     let ties = pool_max(pools, 1, &X, &mut pooled, true);
     assert_eq!(pooled, [5.0, 7.0, -4.0, 0.0, -2.0, -2.0]);
@@ -26,7 +26,7 @@ fn ties_share_the_gradient_evenly() {
 #[test]
 fn what_is_no_number_is_not_lost() {
     let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
-    let pools = Pools::Dense { graphs: &graphs, place: &[0] };
+    let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[0] };
     for at in 0..9 {
         let mut x = [1.0f32; 9];
         x[at] = f32::NAN;
@@ -45,14 +45,11 @@ fn colours_count_as_their_pairs() {
     let rows = [0u32, 2, 3, 2, 1, 1, 3, 2, 0];
     let dense: Vec<f64> =
         rows.iter().flat_map(|&r| table[r as usize * channels..][..channels].to_vec()).collect();
-    let counts = [(0, 2, 0), (1, 1, 1), (2, 0, 3), (3, 0, 2)].map(|(row, diagonal, rest)| Count {
-        row,
-        diagonal,
-        rest,
-    });
+    let counts = [(0, 0, 2), (1, 0, 1), (1, 1, 1), (2, 1, 3), (3, 1, 2)];
+    let counts = counts.map(|(row, pattern, count)| Count { row, pattern, count });
     let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
-    let all = Pools::Dense { graphs: &graphs, place: &[0] };
-    let few = Pools::Quotient { counts: &counts, offsets: &[0, 4] };
+    let all = Pools::Dense { order: 2, graphs: &graphs, place: &[0] };
+    let few = Pools::Quotient { order: 2, counts: &counts, offsets: &[0, 5] };
     let d = random.numbers(2 * channels);
     let [mut a, mut b] = [vec![0.0; 2 * channels], vec![0.0; 2 * channels]];
     for sum in [false, true] {

@@ -1,8 +1,10 @@
-//! Multisets of pairs of colours as integers, by products of tables: the proof's tau_1 and tau_2.
+//! Multisets of words of colours as integers, by products of tables: the proofs' tau, tau_1 and tau_2.
 //!
 //! The product `W[i,k,c] = sum over j of f_c(colour(i,j)) * g_c(colour(j,k))` sees the multiset of colour pairs that
-//! 2-FWL counts, through a few tables f_c and g_c. m4 then adds up the channels, each with a weight, to one number. Three
-//! families of tables are known; all are checked on every multiset that occurs, never trusted.
+//! 2-FWL counts, through a few tables f_c and g_c; the generalised product, that of words of k colours, through k tables a
+//! channel. The sums over one place each, `sum over j of f_c(colour)`, see the k multisets of single colours that k-WL
+//! counts. m4 then adds up the channels, each with a weight, to one number. Three families of tables are known; all are
+//! checked on every multiset that occurs, never trusted.
 
 use super::exact::{LIMIT, beyond, unbounded};
 use super::table::check_size;
@@ -12,15 +14,16 @@ use ppgn_graph::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How a multiset of pairs of colours becomes a vector.
+/// How a multiset of pairs (or longer words) of colours becomes a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiset {
     /// A few channels of random integer tables f(c1), g(c2). One generic pair of tables parts any finite set of
-    /// multisets; on a collision others are drawn, and channels added.
+    /// multisets; on a collision others are drawn, and channels added. Orders beyond 2 have a table more a node.
     #[default]
     Projections,
-    /// The paper's monomials `c1^beta * c2^gamma`, beta + gamma <= n, on the colours' numbers: C(n + 2, 2) channels.
+    /// The paper's monomials `c1^beta * c2^gamma`, beta + gamma <= n, on the colours' numbers: C(n + 2, 2) channels, of
+    /// words of k colours C(n + k, k).
     PowerSums,
     /// One channel a pair of colours that occurs: it counts them.
     Counts,
@@ -55,6 +58,10 @@ impl std::str::FromStr for Multiset {
 /// What a round's tables are made for.
 pub(super) struct Wanted<'a> {
     pub(super) multiset: Multiset,
+    /// Whether channels are sums of one table over each place, instead of products of a table a factor.
+    pub(super) sums: bool,
+    /// How many colours a word has: as many as tuples have nodes.
+    pub(super) letters: usize,
     /// The number of the round, for its own random numbers.
     pub(super) round: usize,
     /// Nodes of the largest graph.
@@ -63,19 +70,19 @@ pub(super) struct Wanted<'a> {
     pub(super) before: usize,
     /// Colours after it.
     pub(super) after: usize,
-    /// All pairs of colours that occur in the multisets, ascending.
-    pub(super) pairs: &'a [(u32, u32)],
+    /// All words that occur in the multisets, ascending: for products and `counts` alone.
+    pub(super) words: &'a [Vec<u32>],
 }
 
-/// Tables of a round, and how m4 joins the channels.
+/// Tables of a round, and how m4 joins the channels of W.
 pub(super) struct Tables {
-    /// `f[c][colour]` and `g[c][colour]`, at least 0.
-    pub(super) f: Vec<Vec<i64>>,
-    pub(super) g: Vec<Vec<i64>>,
-    /// m4's weights of the channels.
+    /// `factors[q][c][colour]`, at least 0: what the q-th MLP gives in channel c. Sums have one.
+    pub(super) factors: Vec<Vec<Vec<i64>>>,
+    /// m4's weights of the channels of W; of sums, place after place.
     pub(super) weights: Vec<i64>,
-    /// For `counts`, the weight of a pair of colours: one look instead of a sum over all channels.
-    by_pair: Option<HashMap<(u32, u32), i64>>,
+    sums: bool,
+    /// For `counts` of products, the weight of a word: one look instead of a sum over all channels.
+    by_word: Option<HashMap<Vec<u32>, i64>>,
 }
 
 /// Tables for a round: the attempt's, more generous with every one. `None` after the last.
@@ -88,26 +95,45 @@ pub(super) fn tables(wanted: &Wanted<'_>, attempt: usize) -> Option<Result<Table
     })
 }
 
-/// Numbers of this size keep about as many sums apart as there are pairs of colours, and grow by half every four draws.
-fn scale(wanted: &Wanted<'_>, attempt: usize, values: f64) -> usize {
+/// Numbers of this size, so many of them multiplied, keep about as many sums apart as there are pairs of colours, and
+/// grow by half every four draws.
+fn scale(wanted: &Wanted<'_>, attempt: usize, values: f64, multiplied: usize) -> usize {
     let pairs = (wanted.after as f64).powi(2);
-    ((pairs * values).sqrt() * 1.5f64.powi(attempt as i32 / 4)).ceil().clamp(4.0, 2f64.powi(24)) as usize
+    let each = (pairs * values).powf(1.0 / multiplied as f64);
+    (each * 1.5f64.powi(attempt as i32 / 4)).ceil().clamp(4.0, 2f64.powi(24)) as usize
+}
+
+/// Random weights of the sums' channels, one a place and channel.
+fn place_weights(wanted: &Wanted<'_>, attempt: usize, channels: usize, below: usize) -> Vec<i64> {
+    let mut random = Stream::new(0, "places", &[wanted.round as u64, attempt as u64]);
+    (0..wanted.letters * channels).map(|_| 1 + random.below(below) as i64).collect()
 }
 
 fn projections(wanted: &Wanted<'_>, attempt: usize) -> Tables {
-    let channels = 2 + attempt / 8;
-    // A sum of n products of numbers below s spreads over sqrt(n) * s^2.
-    let below = scale(wanted, attempt, 1.0 / (wanted.nodes as f64).sqrt());
-    let draw = |which: u64, channel: usize| -> Vec<i64> {
+    let draw = |below: usize, which: u64, channel: usize| -> Vec<i64> {
         let indices = [wanted.round as u64, attempt as u64, which, channel as u64];
         let mut random = Stream::new(0, "projections", &indices);
         (0..wanted.before).map(|_| random.below(below) as i64).collect()
     };
+    // A sum of n products of k numbers below s spreads over sqrt(n) * s^k; one of n numbers, over sqrt(n) * s, and its
+    // weight is a number of the same size.
+    let spread = 1.0 / (wanted.nodes as f64).sqrt();
+    if wanted.sums {
+        let (channels, below) = (1 + attempt / 8, scale(wanted, attempt, spread, 2));
+        return Tables {
+            factors: vec![(0..channels).map(|c| draw(below, 0, c)).collect()],
+            weights: place_weights(wanted, attempt, channels, below),
+            sums: true,
+            by_word: None,
+        };
+    }
+    let (channels, below) = (2 + attempt / 8, scale(wanted, attempt, spread, wanted.letters));
+    let factor = |q: usize| (0..channels).map(|c| draw(below, q as u64, c)).collect();
     Tables {
-        f: (0..channels).map(|c| draw(0, c)).collect(),
-        g: (0..channels).map(|c| draw(1, c)).collect(),
+        factors: (0..wanted.letters).map(factor).collect(),
         weights: vec![1; channels],
-        by_pair: None,
+        sums: false,
+        by_word: None,
     }
 }
 
@@ -119,68 +145,112 @@ fn power_sums(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
     if most >= LIMIT {
         return Err(beyond(most, &format!("powers {degree} of {} colours", wanted.before)));
     }
-    let exponents = exponents(2, degree);
+    let letters = if wanted.sums { 1 } else { wanted.letters };
+    check_exponents(letters, degree)?;
+    let exponents = exponents(letters, degree);
     check_size(wanted.before, exponents.len())?;
     let power = |exponent: u32| (0..wanted.before as i64).map(|c| c.pow(exponent)).collect::<Vec<i64>>();
     // All channels are there; the code needs few of them, and is shortest with those of low degree.
     let (counts, size) = (2 + attempt as u32 / 6, 2 + attempt / 3);
     let mut random = Stream::new(0, "power sums", &[wanted.round as u64, attempt as u64]);
-    let weight = |alpha: &Vec<u32>| match alpha.iter().sum::<u32>() {
+    let mut weight = |alpha: &Vec<u32>| match alpha.iter().sum::<u32>() {
         0 => 0,
         d if d <= counts => random.below(2 * size + 1) as i64 - size as i64,
         _ => 0,
     };
+    let places = if wanted.sums { wanted.letters } else { 1 };
     Ok(Tables {
-        f: exponents.iter().map(|alpha| power(alpha[0])).collect(),
-        g: exponents.iter().map(|alpha| power(alpha[1])).collect(),
-        weights: exponents.iter().map(weight).collect(),
-        by_pair: None,
+        weights: (0..places).flat_map(|_| exponents.iter().map(&mut weight).collect::<Vec<_>>()).collect(),
+        factors: (0..letters).map(|q| exponents.iter().map(|alpha| power(alpha[q])).collect()).collect(),
+        sums: wanted.sums,
+        by_word: None,
     })
 }
 
+/// Refuses monomials that are too many to list: C(n + k, k).
+fn check_exponents(letters: usize, degree: u32) -> Result<()> {
+    let mut count = 1u128;
+    for i in 1..=letters as u128 {
+        count = count.saturating_mul(u128::from(degree) + i) / i;
+    }
+    check_size(1, usize::try_from(count).unwrap_or(usize::MAX))
+}
+
 fn counts(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
-    check_size(wanted.before, wanted.pairs.len())?;
-    let mut random = Stream::new(0, "counts", &[wanted.round as u64, attempt as u64]);
-    let below = scale(wanted, attempt, (wanted.after as f64).powi(2)).min(1 << 40);
-    let weights: Vec<i64> = wanted.pairs.iter().map(|_| random.below(below) as i64).collect();
+    let channels = if wanted.sums { wanted.before } else { wanted.words.len() };
+    check_size(wanted.before, channels)?;
+    let below = scale(wanted, attempt, (wanted.after as f64).powi(2), 2).min(1 << 40);
     let mark = |colour: u32| {
         let mut table = vec![0; wanted.before];
         table[colour as usize] = 1;
         table
     };
+    if wanted.sums {
+        return Ok(Tables {
+            factors: vec![(0..wanted.before as u32).map(mark).collect()],
+            weights: place_weights(wanted, attempt, channels, below),
+            sums: true,
+            by_word: None,
+        });
+    }
+    let mut random = Stream::new(0, "counts", &[wanted.round as u64, attempt as u64]);
+    let weights: Vec<i64> = wanted.words.iter().map(|_| random.below(below) as i64).collect();
+    let factor = |q: usize| wanted.words.iter().map(|word| mark(word[q])).collect();
     Ok(Tables {
-        f: wanted.pairs.iter().map(|&(first, _)| mark(first)).collect(),
-        g: wanted.pairs.iter().map(|&(_, second)| mark(second)).collect(),
-        by_pair: Some(wanted.pairs.iter().copied().zip(weights.iter().copied()).collect()),
+        factors: (0..wanted.letters).map(factor).collect(),
+        sums: false,
+        by_word: Some(wanted.words.iter().cloned().zip(weights.iter().copied()).collect()),
         weights,
     })
 }
 
 impl Tables {
-    /// What one pair of colours adds to a code: the sum over c of `weights[c] * f[c][c1] * g[c][c2]`.
-    pub(super) fn term(&self, c1: u32, c2: u32) -> i128 {
-        if let Some(by_pair) = &self.by_pair {
-            return by_pair.get(&(c1, c2)).map_or(0, |&w| i128::from(w));
-        }
-        let channels = self.f.iter().zip(&self.g).zip(&self.weights).filter(|(_, w)| **w != 0);
-        channels
-            .map(|((f, g), &w)| i128::from(w) * i128::from(f[c1 as usize]) * i128::from(g[c2 as usize]))
-            .sum()
+    /// Channels of the MLPs' outputs.
+    pub(super) fn channels(&self) -> usize {
+        self.factors[0].len()
     }
 
-    /// The largest sum of every channel over n nodes.
+    /// What one word of colours adds to a code: over all channels c, `weights[c]` times the product of `factors[q][c]` at
+    /// the word's letters; of sums, over all places q and channels c, `weights[q, c]` times the table at letter q.
+    pub(super) fn term(&self, word: &[u32]) -> i128 {
+        if let Some(by_word) = &self.by_word {
+            return by_word.get(word).map_or(0, |&w| i128::from(w));
+        }
+        let value = |q: usize, c: usize, colour: u32| i128::from(self.factors[q][c][colour as usize]);
+        if self.sums {
+            let places = word.iter().zip(self.weights.chunks(self.channels()));
+            let place = |(&colour, weights): (&u32, &[i64])| -> i128 {
+                let channels = weights.iter().enumerate().filter(|(_, w)| **w != 0);
+                channels.map(|(c, &w)| i128::from(w) * value(0, c, colour)).sum()
+            };
+            return places.map(place).sum();
+        }
+        let channels = self.weights.iter().enumerate().filter(|(_, w)| **w != 0);
+        let product =
+            |c: usize| word.iter().enumerate().map(|(q, &colour)| value(q, c, colour)).product::<i128>();
+        channels.map(|(c, &w)| i128::from(w) * product(c)).sum()
+    }
+
+    /// The largest sum of every channel of W over n nodes, and no product within it is larger.
     pub(super) fn channel_bounds(&self, nodes: usize) -> Vec<i128> {
-        let most = |table: &Vec<i64>| i128::from(table.iter().copied().max().unwrap_or(0));
-        self.f.iter().zip(&self.g).map(|(f, g)| nodes as i128 * most(f) * most(g)).collect()
+        let most = |table: &Vec<i64>| i128::from(table.iter().copied().max().unwrap_or(0).max(1));
+        let product = |c: usize| {
+            let factors = self.factors.iter().map(|factor| most(&factor[c]));
+            factors.fold(nodes as i128, i128::saturating_mul)
+        };
+        let bounds: Vec<i128> = (0..self.channels()).map(product).collect();
+        bounds.iter().copied().cycle().take(self.weights.len()).collect()
     }
 
     /// The largest sum that m4 makes of the channels.
     pub(super) fn joined_bound(&self, nodes: usize) -> i128 {
-        if let Some(by_pair) = &self.by_pair {
+        if let Some(by_word) = &self.by_word {
             // All counts together are n.
-            return nodes as i128 * by_pair.values().map(|w| i128::from(w.abs())).max().unwrap_or(0);
+            return nodes as i128 * by_word.values().map(|w| i128::from(w.abs())).max().unwrap_or(0);
         }
         let bounds = self.channel_bounds(nodes);
-        bounds.iter().zip(&self.weights).map(|(bound, w)| bound * i128::from(w.abs())).sum()
+        let terms =
+            bounds.iter().zip(&self.weights).map(|(bound, w)| bound.saturating_mul(i128::from(w.abs())));
+        terms.fold(0, i128::saturating_add)
     }
 }

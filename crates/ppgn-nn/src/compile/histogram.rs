@@ -3,8 +3,14 @@
 //! m1 is a table on the last colours, m2 hands on the identity matrix, so the product is the table itself, and m4 keeps
 //! it alone. Pooled by sum it is the histogram: one-hot, a channel a colour, where colours are few; else a few channels
 //! of integers, summed, which are checked to differ wherever two graphs' histograms do.
+//!
+//! In the generalised product the table is the last factor, the first hands on whether the first and the last node of the
+//! tuple are equal, and the others are 1: `sum over j of [j = ik] * f(i1..i(k-1),j)`. Of k-WL's sums m4 keeps those over
+//! the first place: summed over all tuples every one is counted n times, so the scores are n times the histogram, which
+//! tells as much.
 
 use super::exact::Largest;
+use super::form::Form;
 use super::plan::Plan;
 use super::table::{Codes, Layer};
 use ppgn_graph::random::Stream;
@@ -49,19 +55,25 @@ pub(super) struct Histogram {
 impl Histogram {
     /// The block on rows whose codes are these, a colour each.
     pub(super) fn new(
+        form: &Form,
+        nodes: &[usize],
         channels: &[i64],
         identity: usize,
         codes: &[i64],
         histograms: &[Counts],
         largest: &mut Largest,
     ) -> Result<Self> {
+        let counted = match form.sums {
+            false => histograms.to_vec(),
+            true => histograms.iter().zip(nodes).map(|(h, &n)| times(h, n as u64)).collect(),
+        };
         let (tables, scores) = match codes.len() {
             colours if colours <= ONE_HOT => {
                 let tables = one_hot(colours);
-                let scores = scores(&tables, histograms);
+                let scores = scores(&tables, &counted);
                 (tables, scores)
             }
-            colours => separating(colours, histograms)?,
+            colours => separating(colours, &counted)?,
         };
         let domain = Codes::new(channels.to_vec(), codes.to_vec());
         let ranked = |table: &Vec<i64>| {
@@ -69,14 +81,24 @@ impl Histogram {
             codes.iter().zip(table).for_each(|(&code, &value)| ranked[domain.rank(code)] = value);
             ranked
         };
-        let m1 = domain.tables(&tables.iter().map(ranked).collect::<Vec<_>>(), largest)?;
-        let m2 = domain.pass(identity, tables.len())?;
-        let mut m4 = Layer::zeros(channels.len() + tables.len(), tables.len())?;
+        let table = domain.tables(&tables.iter().map(ranked).collect::<Vec<_>>(), largest)?;
+        let equal = || domain.pass(identity, tables.len());
+        let factors = match (form.sums, form.order) {
+            (false, 2) => vec![table, equal()?],
+            (false, k) => {
+                let ones = domain.tables(&vec![vec![1; domain.len()]; tables.len()], largest)?;
+                [vec![equal()?], vec![ones; k - 2], vec![table]].concat()
+            }
+            (true, _) => vec![table],
+        };
+        // How often W has the tables' channels: once, or once a place.
+        let places = if form.sums { form.order } else { 1 };
+        let mut m4 = Layer::zeros(channels.len() + places * tables.len(), tables.len())?;
         (0..tables.len()).for_each(|c| m4.set(c, channels.len() + c, 1));
         let most = scores.iter().flatten().map(|s| i128::from(s.abs())).max().unwrap_or(0);
-        largest.admit(2 * most, || "the sums over a graph's pairs".into())?;
+        largest.admit(2 * most, || format!("the sums over a graph's {}", form.tuples()))?;
         let note = format!(
-            "histogram: {} colours, {} {}; m2 is the identity matrix, W the table",
+            "histogram: {} colours, {} {}; {}",
             codes.len(),
             tables.len(),
             match (codes.len() <= ONE_HOT, tables.len()) {
@@ -84,10 +106,20 @@ impl Histogram {
                 (true, _) => "channels, one-hot",
                 (false, 1) => "channel of integers",
                 (false, _) => "channels of integers",
+            },
+            match (form.sums, form.order) {
+                (false, 2) => "m2 is the identity matrix, W the table",
+                (false, _) => "the product picks the tuple itself, W is the table",
+                (true, _) => "m4 keeps the sums over the first place: n times the histogram",
             }
         );
-        Ok(Histogram { plan: Plan { m1, m2, m4, note }, scores })
+        Ok(Histogram { plan: Plan { factors, m4, note }, scores })
     }
+}
+
+/// Counts that are all so many times as large.
+fn times(counts: &Counts, times: u64) -> Counts {
+    counts.iter().map(|&(colour, count)| (colour, count * times)).collect()
 }
 
 fn one_hot(colours: usize) -> Tables {

@@ -1,30 +1,34 @@
-//! The theorem compiler: from the proof of Theorem 2 to weights.
+//! The theorem compiler: from the proofs of Theorems 1 and 2 to weights.
 //!
 //! Theorem 2 says that some network of the paper's architecture parts two graphs that 2-FWL (equally strong: 3-WL)
-//! parts. [`two_fwl`] writes that network for any finite set of graphs, as an ordinary [`PpgnConfig`] with real weights:
-//! its scores differ for two of the graphs exactly if the test parts them, and are the same, bit for bit, for relabelled
-//! copies. The steps of the proof are files:
+//! parts; Theorem 1 says so of k-order networks and k-WL, and Section 6 of the generalised product and k-FWL. [`compile`]
+//! writes that network for any finite set of graphs, as an ordinary [`PpgnConfig`] with real weights: its scores differ
+//! for two of the graphs exactly if the test parts them, and are the same, bit for bit, for relabelled copies. The steps
+//! of the proofs are files:
 //!
 //! | step | file |
 //! | --- | --- |
-//! | isomorphism types, colours of round 0 | `types` |
-//! | tau_1 and tau_2 as ReLU networks, exact on the colours that occur | `table` |
+//! | which network is which test | `form` |
+//! | isomorphism types, colours of round 0 | `types`, of k-tuples `tuples` |
+//! | tau, tau_1 and tau_2 as ReLU networks, exact on the colours that occur | `table` |
 //! | multisets as vectors: projections, power sums, counts | `encoding` |
 //! | the product, and the concatenation by m4 | `round` |
 //! | the histogram | `histogram` |
 //! | sums below 2^53, so that f64 is exact in any order | `exact` |
 //! | how far apart the scores are | `margin` |
 //!
-//! R rounds take R + 1 blocks, and one more for the isomorphism types where nodes differ by labels or loops. Colours are
-//! integers throughout; between rounds m4 makes one of (X, W), and the identity matrix is carried along beside it.
+//! R rounds take R + 1 blocks, and of Theorem 2's network one more for the isomorphism types where nodes differ by labels
+//! or loops. Colours are integers throughout; between rounds m4 makes one of (X, W), and the identity matrix is carried along beside it.
 
 mod encoding;
 mod exact;
+mod form;
 mod histogram;
 mod margin;
 mod plan;
 mod round;
 mod table;
+mod tuples;
 mod types;
 
 pub use encoding::Multiset;
@@ -35,6 +39,7 @@ use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use burn::tensor::Device;
 use exact::Largest;
+use form::Form;
 use histogram::{Histogram, classes, histograms};
 use plan::Plan;
 use ppgn_graph::encode::Encoding;
@@ -115,11 +120,54 @@ pub fn two_fwl(
     colours: &Refinement,
     options: &Options,
 ) -> Result<Compiled> {
+    if Ok(colours.test()) != Test::fwl(2) {
+        return Err(Error::call(format!("colours of {} are not those of 2-fwl", colours.test())));
+    }
+    compile(graphs, schema, colours, options)
+}
+
+/// Compiles the test that gave these colours into a network: 2-FWL into that of Theorem 2 ([`two_fwl`]), k-FWL beyond into
+/// one of order k with the generalised product, k-WL into a k-order network with the sums of Theorem 1's proof
+/// ([`Model::Sums`](crate::Model::Sums)).
+///
+/// `colours` is the refinement of the same graphs, run until it is stable or for at least the rounds that are asked for;
+/// `schema` is what the encoding goes by.
+///
+/// # Complexity
+/// O(n k) a colour, round and draw of tables, O(n^k) a graph; the network has O(colours) hidden channels a block.
+///
+/// # Errors
+/// As those of [`two_fwl`], and for 1-WL, which colours nodes.
+///
+/// ```
+/// use ppgn_graph::{Schema, generate::generate};
+/// use ppgn_nn::compile::{Options, compile};
+/// use ppgn_wl::{Test, refine};
+/// // Strongly regular with the same parameters: 2-FWL does not part them, 3-FWL does.
+/// let graphs = ["rook:n=4", "shrikhande"].map(|name| generate(name).unwrap().graph(0).clone());
+/// let schema = Schema::of(&graphs)?;
+/// let colours = refine(&graphs, Test::fwl(3)?, &ppgn_wl::Options::default())?;
+/// let compiled = compile(&graphs, &schema, &colours, &Options::default())?;
+/// assert_eq!(compiled.config.order, 3);
+/// assert_ne!(compiled.scores[0], compiled.scores[1]);
+/// compiled.verify(&graphs, &schema)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn compile(
+    graphs: &[Graph],
+    schema: &Schema,
+    colours: &Refinement,
+    options: &Options,
+) -> Result<Compiled> {
+    let form = Form::of(colours.test())?;
     check(graphs, colours, options)?;
     let rounds = options.rounds.unwrap_or_else(|| fewest_rounds(colours));
-    let nodes = graphs.iter().map(Graph::nodes).max().unwrap_or(0);
+    let nodes: Vec<usize> = graphs.iter().map(Graph::nodes).collect();
     let mut largest = Largest::default();
-    let types = Types::new(graphs, schema, colours, options.labels, &mut largest)?;
+    let types = match form.has_types() {
+        false => Types::new(graphs, schema, colours, options.labels, &mut largest)?,
+        true => tuples::types(form.order, graphs, schema, colours, options.labels, &mut largest)?,
+    };
     let inputs = types.encoder.channels().len();
     let encoding = types.encoder.encoding();
     let mut plans: Vec<Plan> = Vec::new();
@@ -129,16 +177,17 @@ pub fn two_fwl(
         plans.push(block);
     }
     for r in 1..=rounds {
-        let input = round::Input { channels: &channels, identity, codes: &codes, nodes };
+        let input = round::Input { form: &form, channels: &channels, identity, codes: &codes, nodes: &nodes };
         let (plan, next) = round::block(&input, colours, r, options.multiset, &mut largest)?;
         plans.push(plan);
         // From here on rows are (code, identity).
         (channels, identity, codes) = (vec![1, 0], 1, next);
     }
     let histograms = histograms(colours, rounds);
-    let Histogram { plan, scores } = Histogram::new(&channels, identity, &codes, &histograms, &mut largest)?;
+    let Histogram { plan, scores } =
+        Histogram::new(&form, &nodes, &channels, identity, &codes, &histograms, &mut largest)?;
     plans.push(plan);
-    let (config, parameters) = plan::network(inputs, &plans)?;
+    let (config, parameters) = plan::network(&form, inputs, &plans)?;
     Ok(Compiled {
         config,
         parameters,
@@ -153,10 +202,8 @@ pub fn two_fwl(
 }
 
 fn check(graphs: &[Graph], colours: &Refinement, options: &Options) -> Result<()> {
-    if Ok(colours.test()) != Test::fwl(2) {
-        return Err(Error::call(format!("colours of {} are not those of 2-fwl", colours.test())));
-    }
-    let fits = |g: usize| colours.colours(g).len() == graphs[g].nodes().pow(2);
+    let order = colours.test().k() as u32;
+    let fits = |g: usize| Some(colours.colours(g).len()) == graphs[g].nodes().checked_pow(order);
     if graphs.len() != colours.graphs() || !(0..graphs.len()).all(fits) {
         return Err(Error::call("the colours are those of other graphs"));
     }
@@ -191,7 +238,8 @@ impl Compiled {
     pub fn batch(&self, largest_nodes: usize) -> usize {
         let hidden =
             self.config.blocks.iter().flat_map(|b| b.hidden.iter().flatten().copied().chain([b.product()]));
-        let numbers = hidden.max().unwrap_or(1).saturating_mul(largest_nodes.max(1).pow(2));
+        let rows = largest_nodes.max(1).saturating_pow(self.config.order as u32);
+        let numbers = hidden.max().unwrap_or(1).saturating_mul(rows);
         ((1 << 23) / numbers.max(1)).clamp(1, 64)
     }
 
@@ -205,7 +253,7 @@ impl Compiled {
         let size = self.batch(most);
         for (b, (graphs, scores)) in graphs.chunks(size).zip(self.scores.chunks(size)).enumerate() {
             let graphs: Vec<&Graph> = graphs.iter().collect();
-            let batch = Batch::encode(&encoder, &graphs, Precision::F64, &device)?;
+            let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64, &device)?;
             let found = Values::of(network.forward(&batch)?)?.to_f64();
             for (g, (found, wanted)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
                 if found.iter().zip(wanted).any(|(a, b)| a.to_bits() != b.to_bits()) {

@@ -1,5 +1,6 @@
-//! A block's weights on their way into a network: m1, m2, m4, and what they are there for.
+//! A block's weights on their way into a network: the MLPs of its product, m4, and what they are there for.
 
+use super::form::Form;
 use super::table::Layer;
 use crate::config::{BlockConfig, Pooling, PpgnConfig, SuffixKind};
 use crate::precision::Values;
@@ -8,8 +9,8 @@ use ppgn_graph::Result;
 /// One block. m3 is the identity.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
-    pub(super) m1: Vec<Layer>,
-    pub(super) m2: Vec<Layer>,
+    /// m1, m2 and so on, all of the same widths.
+    pub(super) factors: Vec<Vec<Layer>>,
     pub(super) m4: Layer,
     /// What it does, for people.
     pub(super) note: String,
@@ -18,38 +19,38 @@ pub(super) struct Plan {
 impl Plan {
     /// The widths of the block.
     pub(super) fn config(&self) -> BlockConfig {
-        let (last, hidden) = self.m1.split_last().expect("an MLP has layers");
+        let (last, hidden) = self.factors[0].split_last().expect("an MLP has layers");
         let hidden = hidden.iter().map(|layer| layer.outputs).collect();
         BlockConfig { width: self.m4.outputs, product: Some(last.outputs), hidden: Some(hidden) }
     }
 
     /// The block's flat array of parameters, in the order of [`Layout`](crate::Layout).
     fn array(&self) -> Values {
-        let layers = self.m1.iter().chain(&self.m2).chain([&self.m4]);
+        let layers = self.factors.iter().flatten().chain([&self.m4]);
         Values::F64(layers.flat_map(|l| l.weight.iter().chain(&l.bias)).copied().collect())
     }
 }
 
 /// The network of these blocks, the last one's sums over all pairs as its outputs: sum pooling, suffix ii, zero maps for
 /// the other blocks.
-pub(super) fn network(inputs: usize, plans: &[Plan]) -> Result<(PpgnConfig, Vec<Values>)> {
+pub(super) fn network(form: &Form, inputs: usize, plans: &[Plan]) -> Result<(PpgnConfig, Vec<Values>)> {
     let outputs = plans.last().expect("a histogram").m4.outputs;
     let config = PpgnConfig {
         blocks: plans.iter().map(Plan::config).collect(),
-        depth: plans[0].m1.len(),
+        depth: plans[0].factors[0].len(),
         suffix: SuffixKind::Ii,
         pooling: Pooling::Sum,
-        ..PpgnConfig::new(inputs, outputs)
+        ..form.config(inputs, outputs)
     };
     config.validate()?;
     let mut arrays: Vec<Values> = plans.iter().map(Plan::array).collect();
     let mut suffix = Vec::new();
     for (l, plan) in plans.iter().enumerate() {
-        let width = plan.m4.outputs;
-        let mut layer = Layer::zeros(2 * width, outputs)?;
+        let (width, pools) = (plan.m4.outputs, config.pools());
+        let mut layer = Layer::zeros(pools * width, outputs)?;
         if l + 1 == plans.len() {
-            // The diagonal's sum and that of the rest.
-            (0..outputs).for_each(|o| [o, width + o].into_iter().for_each(|input| layer.set(o, input, 1)));
+            // The diagonal's sum and that of the rest, and so on by patterns.
+            (0..outputs).for_each(|o| (0..pools).for_each(|pool| layer.set(o, pool * width + o, 1)));
         }
         suffix.extend(layer.weight.iter().chain(&layer.bias));
     }

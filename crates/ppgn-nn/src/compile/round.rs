@@ -1,52 +1,59 @@
-//! One round of 2-FWL as one block: tables, product, concatenation.
+//! One round of a test as one block: tables, product, concatenation.
 //!
-//! `C'[i,k] = (C[i,k], {{ (C[i,j], C[j,k]) : j }})`. m1 and m2 are the tables of the multiset's encoding, their product is
-//! its vector, and m4 makes one integer of the pair's old code and that vector: the paper's concatenation, which by
+//! 2-FWL: `C'[i,k] = (C[i,k], {{ (C[i,j], C[j,k]) : j }})`; k-FWL has the k colours of the tuple with j in each place, k-WL
+//! one multiset a place. m1 and m2 are the tables of the multiset's encoding, their product is its vector, and m4 makes one integer of the pair's old code and that vector: the paper's concatenation, which by
 //! itself would have C(n + 2a, 2a) channels, a those of the round before. The new codes are those of one pair a colour;
 //! every colour must get a different one, which is checked, or else tables are drawn again.
 
 use super::encoding::{Multiset, Tables, Wanted, tables};
 use super::exact::{Largest, beyond};
+use super::form::Form;
 use super::plan::Plan;
 use super::table::{Codes, Layer};
 use ppgn_graph::{Error, Result};
 use ppgn_wl::Refinement;
+use std::collections::BTreeSet;
 
 /// What the colours of a round are made of.
 pub(super) struct Members {
-    /// For every colour: its colour before the round, and the pairs (colour of (i, j), colour of (j, k)) over all j.
-    colours: Vec<(u32, Vec<(u32, u32)>)>,
-    /// All these pairs, ascending.
-    pairs: Vec<(u32, u32)>,
+    /// For every colour: its colour before the round, and the words of colours over all j, one after another.
+    colours: Vec<(u32, Vec<u32>)>,
+    /// Letters of a word.
+    letters: usize,
 }
 
 impl Members {
-    /// The colours of this round, from 1, each read off the first pair of nodes that has it. O(pairs + colours * n).
-    pub(super) fn new(colours: &Refinement, round: usize) -> Self {
+    /// The colours of this round, from 1, each read off the first tuple of nodes that has it: for every node j, the
+    /// colours of that tuple with j in each of the form's places. O(tuples + colours * n * k).
+    pub(super) fn new(form: &Form, nodes: &[usize], colours: &Refinement, round: usize) -> Self {
         let (before, after) = (colours.ancestors(round - 1), colours.ancestors(round));
         let mut members = vec![(0, Vec::new()); colours.colours_after(round)];
-        for graph in 0..colours.graphs() {
+        for (graph, &n) in nodes.iter().enumerate() {
             let last = colours.colours(graph);
-            let n = last.len().isqrt();
+            let steps: Vec<usize> = form.places.iter().map(|&q| n.pow((form.order - 1 - q) as u32)).collect();
             for (place, &colour) in last.iter().enumerate() {
                 let member = &mut members[after[colour as usize] as usize];
                 if member.1.is_empty() {
-                    let at = |i: usize, k: usize| before[last[i * n + k] as usize];
-                    let (i, k) = (place / n, place % n);
-                    *member = (at(i, k), (0..n).map(|j| (at(i, j), at(j, k))).collect());
+                    let at = |place: usize| before[last[place] as usize];
+                    let word = |j: usize| steps.iter().map(move |&s| at(place - place / s % n * s + j * s));
+                    *member = (at(place), (0..n).flat_map(word).collect());
                 }
             }
         }
-        let mut pairs: Vec<(u32, u32)> = members.iter().flat_map(|m| m.1.iter().copied()).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        Members { colours: members, pairs }
+        Members { colours: members, letters: form.places.len() }
+    }
+
+    /// All words, ascending.
+    fn words(&self) -> Vec<Vec<u32>> {
+        let words =
+            self.colours.iter().flat_map(|(_, words)| words.chunks(self.letters).map(<[u32]>::to_vec));
+        words.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// The code of every colour: that of the colour before, and what the multiset adds.
     fn codes(&self, before: &[i64], tables: &Tables) -> Vec<i128> {
-        let code = |(parent, multiset): &(u32, Vec<(u32, u32)>)| {
-            let sum: i128 = multiset.iter().map(|&(c1, c2)| tables.term(c1, c2)).sum();
+        let code = |(parent, words): &(u32, Vec<u32>)| {
+            let sum: i128 = words.chunks(self.letters).map(|word| tables.term(word)).sum();
             i128::from(before[*parent as usize]) + sum
         };
         self.colours.iter().map(code).collect()
@@ -55,14 +62,22 @@ impl Members {
 
 /// A round's input: where codes come from, and what they are.
 pub(super) struct Input<'a> {
+    pub(super) form: &'a Form,
     /// The weights of the channels that make a row's code.
     pub(super) channels: &'a [i64],
-    /// The channel of the identity matrix.
+    /// The channel of the identity matrix; of longer tuples, of whether the first and the last node are equal.
     pub(super) identity: usize,
     /// The code of every colour.
     pub(super) codes: &'a [i64],
+    /// Nodes of every graph.
+    pub(super) nodes: &'a [usize],
+}
+
+impl Input<'_> {
     /// Nodes of the largest graph.
-    pub(super) nodes: usize,
+    fn most_nodes(&self) -> usize {
+        self.nodes.iter().copied().max().unwrap_or(0)
+    }
 }
 
 /// The block of a round, from 1, and the code of every new colour. The block's output is (code, identity).
@@ -73,9 +88,20 @@ pub(super) fn block(
     multiset: Multiset,
     largest: &mut Largest,
 ) -> Result<(Plan, Vec<i64>)> {
-    let members = Members::new(colours, round);
+    let members = Members::new(input.form, input.nodes, colours, round);
     let (before, after) = (input.codes.len(), members.colours.len());
-    let wanted = Wanted { multiset, round, nodes: input.nodes, before, after, pairs: &members.pairs };
+    let sums = input.form.sums;
+    let words = if multiset == Multiset::Counts && !sums { members.words() } else { Vec::new() };
+    let wanted = Wanted {
+        multiset,
+        sums,
+        letters: members.letters,
+        round,
+        nodes: input.most_nodes(),
+        before,
+        after,
+        words: &words,
+    };
     let (tables, codes, draws) = separating(input, &members, &wanted, largest)?;
     let domain = Codes::new(input.channels.to_vec(), input.codes.to_vec());
     // From a value a colour to a value a rank.
@@ -84,22 +110,24 @@ pub(super) fn block(
         input.codes.iter().zip(table).for_each(|(&code, &value)| ranked[domain.rank(code)] = value);
         ranked
     };
-    let m1 = domain.tables(&tables.f.iter().map(ranked).collect::<Vec<_>>(), largest)?;
-    let m2 = domain.tables(&tables.g.iter().map(ranked).collect::<Vec<_>>(), largest)?;
+    let factor = |tables: &Vec<Vec<i64>>, largest: &mut Largest| {
+        domain.tables(&tables.iter().map(ranked).collect::<Vec<_>>(), largest)
+    };
+    let factors = tables.factors.iter().map(|f| factor(f, largest)).collect::<Result<Vec<_>>>()?;
     let width = input.channels.len();
-    let mut m4 = Layer::zeros(width + tables.f.len(), 2)?;
+    let mut m4 = Layer::zeros(width + tables.weights.len(), 2)?;
     let weights = input.channels.iter().chain(&tables.weights);
     weights.enumerate().for_each(|(channel, &weight)| m4.set(0, channel, weight));
     m4.set(1, input.identity, 1);
     let note = format!(
         "round {round}: {before} colours to {after}, {} {} of W tell {} multisets apart{}; codes up to {}",
-        tables.f.len(),
-        if tables.f.len() == 1 { "channel" } else { "channels" },
+        tables.weights.len(),
+        if tables.weights.len() == 1 { "channel" } else { "channels" },
         after,
         if draws == 1 { String::new() } else { format!(" ({draws} draws)") },
         codes.iter().map(|c| c.abs()).max().unwrap_or(0),
     );
-    Ok((Plan { m1, m2, m4, note }, codes))
+    Ok((Plan { factors, m4, note }, codes))
 }
 
 /// Tables that give every colour of the round a code of its own, those codes, and how many draws that took.
@@ -120,15 +148,17 @@ fn separating(
             continue;
         }
         let sums = || format!("the sums of round {}'s product", wanted.round);
-        for bound in tables.channel_bounds(input.nodes) {
+        for bound in tables.channel_bounds(wanted.nodes) {
             largest.admit(bound, sums)?;
         }
         let most = input.codes.iter().map(|c| i128::from(c.abs())).max().unwrap_or(0);
-        let joined = most + tables.joined_bound(input.nodes);
-        // All pairs of a graph are summed as well, by the pooling.
-        let pooled = joined.saturating_mul((input.nodes as i128).pow(2));
-        largest
-            .admit(pooled, || format!("the codes of round {}, summed over a graph's pairs,", wanted.round))?;
+        let joined = most + tables.joined_bound(wanted.nodes);
+        // All tuples of a graph are summed as well, by the pooling.
+        let tuples = (wanted.nodes as i128).saturating_pow(input.form.order as u32);
+        let pooled = joined.saturating_mul(tuples);
+        largest.admit(pooled, || {
+            format!("the codes of round {}, summed over a graph's {},", wanted.round, input.form.tuples())
+        })?;
         let codes = codes.into_iter().map(|c| i64::try_from(c).map_err(|_| beyond(c, "a code")));
         return Ok((tables, codes.collect::<Result<_>>()?, attempt));
     }

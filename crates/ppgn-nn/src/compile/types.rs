@@ -35,27 +35,37 @@ pub(super) fn encoding(schema: &Schema) -> Encoding {
 }
 
 /// Digits of a mixed-radix number, one weight a channel of the encoding.
-struct Digits {
-    weights: Vec<i64>,
+pub(super) struct Digits {
+    pub(super) weights: Vec<i64>,
     radix: i128,
 }
 
 impl Digits {
-    fn flag(&mut self, channel: usize) {
+    /// Of a row with so many channels, none of which counts yet.
+    pub(super) fn new(channels: usize) -> Self {
+        Digits { weights: vec![0; channels], radix: 1 }
+    }
+
+    /// A channel of zeros and ones.
+    pub(super) fn flag(&mut self, channel: usize) -> Result<()> {
         self.weights[channel] = self.radix as i64;
-        self.radix *= 2;
+        self.grow(2)
+    }
+
+    fn grow(&mut self, values: usize) -> Result<()> {
+        self.radix *= values.max(1) as i128;
+        match self.radix >= LIMIT {
+            true => Err(beyond(self.radix, "the numbers of combinations of labels")),
+            false => Ok(()),
+        }
     }
 
     /// One-hot columns from this channel on.
-    fn columns(&mut self, mut channel: usize, columns: &[LabelColumn]) -> Result<()> {
+    pub(super) fn columns(&mut self, mut channel: usize, columns: &[LabelColumn]) -> Result<()> {
         for column in columns {
-            let values = column.values().len();
-            let most = self.radix * values.max(1) as i128;
-            if most >= LIMIT {
-                return Err(beyond(most, "the numbers of combinations of labels"));
-            }
-            (0..values).for_each(|v| self.weights[channel + v] = self.radix as i64 * v as i64);
-            self.radix = most;
+            let (values, radix) = (column.values().len(), self.radix as i64);
+            self.grow(values)?;
+            (0..values).for_each(|v| self.weights[channel + v] = radix * v as i64);
             channel += values;
         }
         Ok(())
@@ -77,11 +87,10 @@ impl Numbering {
     /// The channels of [`Kind::Paper`] in their order: node labels and attributes, edge labels and attributes,
     /// identity, transposed adjacency, adjacency. Attributes do not count, nor do labels if they should not.
     fn new(schema: &Schema, channels: usize, labels: bool) -> Result<Self> {
-        let width = |columns: &[LabelColumn]| columns.iter().map(|c| c.values().len()).sum::<usize>();
         let adjacency = channels - 1;
         let identity = adjacency - usize::from(schema.directed) - 1;
-        let mut digits = Digits { weights: vec![0; channels], radix: 1 };
-        (identity..=adjacency).for_each(|channel| digits.flag(channel));
+        let mut digits = Digits::new(channels);
+        (identity..=adjacency).try_for_each(|channel| digits.flag(channel))?;
         if labels {
             let edges = width(&schema.node_labels) + schema.node_attributes.len();
             digits.columns(edges, &schema.edge_labels)?;
@@ -94,8 +103,13 @@ impl Numbering {
     }
 }
 
+/// The channels of some one-hot columns.
+pub(super) fn width(columns: &[LabelColumn]) -> usize {
+    columns.iter().map(|c| c.values().len()).sum()
+}
+
 /// The sum of a row's channels by these weights. Channels that count are zeros and ones.
-fn code(row: &[f64], weights: &[i64]) -> i64 {
+pub(super) fn code(row: &[f64], weights: &[i64]) -> i64 {
     row.iter().zip(weights).filter(|(x, w)| **x != 0.0 && **w != 0).map(|(_, w)| w).sum()
 }
 
@@ -134,7 +148,7 @@ impl Types {
             for (place, (&pair, &colour)) in pairs.iter().zip(colours.colours(g)).enumerate() {
                 let ends = [place / n, place % n].map(|u| node_types[&full[u * n + u]]);
                 let code = pair + factors[0] * ends[0] + factors[1] * ends[1];
-                types.note(code, ancestors[colour as usize], (g, place / n, place % n))?;
+                types.note(code, ancestors[colour as usize], (g, &[place / n, place % n]))?;
             }
         }
         let codes = types.codes(colours.colours_after(0));
@@ -173,31 +187,34 @@ fn block(
         rows.len(),
         node_types.len()
     );
-    Ok(Plan { m1, m2, m4, note })
+    Ok(Plan { factors: vec![m1, m2], m4, note })
 }
 
 /// Codes and colours, one each of the other.
 #[derive(Default)]
-struct Bijection {
+pub(super) struct Bijection {
     colour: HashMap<i64, u32>,
     code: HashMap<u32, i64>,
 }
 
 impl Bijection {
-    fn note(&mut self, code: i64, colour: u32, at: (usize, usize, usize)) -> Result<()> {
+    /// Notes a code and a colour of a tuple, of this graph and with these nodes.
+    pub(super) fn note(&mut self, code: i64, colour: u32, at: (usize, &[usize])) -> Result<()> {
         let same = *self.colour.entry(code).or_insert(colour) == colour;
         if same && *self.code.entry(colour).or_insert(code) == code {
             return Ok(());
         }
-        let (graph, i, k) = at;
+        let (graph, tuple) = at;
+        let nodes = tuple.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Err(Error::unfit(format!(
-            "graph {graph}: the input rows do not say the isomorphism type of the pair ({i}, {k}). The encoding has the \
+            "graph {graph}: the input rows do not say the isomorphism type of the pair ({nodes}). The encoding has the \
              labels of an edge in its own direction only, so graphs whose two directions have different labels cannot \
              be compiled; --ignore-labels leaves them out"
         )))
     }
 
-    fn codes(&self, colours: usize) -> Vec<i64> {
+    /// The code of every colour.
+    pub(super) fn codes(&self, colours: usize) -> Vec<i64> {
         (0..colours as u32).map(|c| self.code[&c]).collect()
     }
 }

@@ -7,6 +7,7 @@
 
 use super::Colours;
 use super::colours::{Coloured, Places};
+use crate::config::PpgnConfig;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::format::write_atomically;
@@ -57,18 +58,22 @@ impl std::fmt::Display for Origin {
 struct File {
     path: PathBuf,
     key: String,
+    /// The length of the tuples.
+    order: usize,
 }
 
 impl Colours {
-    /// [`encode`](Self::encode) for a dataset, through files in the folder `colours` of a data folder.
+    /// [`of`](Self::of) for a dataset, through files in the folder `colours` of a data folder.
     ///
     /// ```
     /// use ppgn_graph::{encode::{Encoding, Kind}, generate::generate};
-    /// use ppgn_nn::{Colours, Origin, Precision};
+    /// use ppgn_nn::{BlockConfig, Colours, Origin, PpgnConfig, Precision};
     /// let folder = tempfile::tempdir().unwrap();
     /// let graphs = generate("gnp:n=6,count=4")?;
     /// let encoder = Encoding::from(Kind::Paper).encoder(graphs.schema())?;
-    /// let colours = || Colours::cached(folder.path(), &encoder, &graphs, Precision::F32, 2, &Default::default());
+    /// let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
+    /// let options = Default::default();
+    /// let colours = || Colours::cached(folder.path(), &config, &encoder, &graphs, Precision::F32, &options);
     /// let (found, _) = colours()?;
     /// let (read, origin) = colours()?;
     /// assert!(found == read && matches!(origin, Origin::Read(_)));
@@ -76,19 +81,19 @@ impl Colours {
     /// ```
     pub fn cached(
         data_dir: &Path,
+        config: &PpgnConfig,
         encoder: &Encoder,
         dataset: &Dataset,
         precision: Precision,
-        depth: usize,
         options: &Options,
     ) -> Result<(Self, Origin)> {
-        let file = File::new(data_dir, encoder, dataset, precision, depth);
+        let file = File::new(data_dir, config, encoder, dataset, precision);
         let instead = match file.read(dataset) {
             Ok(Some(colours)) => return Ok((colours, Origin::Read(file.path))),
             Ok(None) => None,
             Err(why) => Some(why),
         };
-        let colours = Self::encode(encoder, dataset.graphs(), precision, depth, options)?;
+        let colours = Self::of(config, encoder, dataset.graphs(), precision, options)?;
         let kept = file.keep(&colours);
         Ok((colours, Origin::Found { instead, kept }))
     }
@@ -97,13 +102,14 @@ impl Colours {
 impl File {
     fn new(
         data_dir: &Path,
+        config: &PpgnConfig,
         encoder: &Encoder,
         dataset: &Dataset,
         precision: Precision,
-        depth: usize,
     ) -> Self {
         let encoding = encoder.encoding();
-        let key = format!(
+        let depth = config.blocks.len();
+        let mut key = format!(
             "data {}\nencoding {} identity {} transposed {}\nchannels {:?}\nprecision {}\ndepth {depth}\n",
             dataset.digest(),
             encoding.kind.name(),
@@ -112,11 +118,14 @@ impl File {
             encoder.channels(),
             precision.name(),
         );
+        if let Some(k) = config.tuples() {
+            key += &format!("tuples {k}\n");
+        }
         let mut hash = Sha256::new();
         hash.update(MAGIC);
         hash.update(&key);
         let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        File { path: data_dir.join("colours").join(format!("{name}.colours")), key }
+        File { path: data_dir.join("colours").join(format!("{name}.colours")), key, order: config.order }
     }
 
     /// The colours of the file; none where there is no file, and what is wrong with it where it cannot be used.
@@ -126,7 +135,7 @@ impl File {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("{}: {error}", self.path.display())),
         };
-        let colours = parse(&bytes, &self.key).filter(|colours| {
+        let colours = parse(&bytes, &self.key, self.order).filter(|colours| {
             let nodes = dataset.graphs().iter().map(|graph| graph.nodes());
             nodes.eq(colours.graphs.iter().map(|graph| graph.nodes))
         });
@@ -177,7 +186,7 @@ fn bytes(colours: &Colours, key: &str) -> Vec<u8> {
 }
 
 /// The colours in these bytes, if they are whole, of this key, and such that nothing can go wrong with them.
-fn parse(bytes: &[u8], key: &str) -> Option<Colours> {
+fn parse(bytes: &[u8], key: &str, order: usize) -> Option<Colours> {
     let (body, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM)?)?;
     let mut rest = Bytes(body.strip_prefix(MAGIC)?);
     if Sha256::digest(body)[..] != *checksum {
@@ -197,20 +206,20 @@ fn parse(bytes: &[u8], key: &str) -> Option<Colours> {
     let mut graphs = Vec::new();
     for _ in 0..rest.word()? {
         let (nodes, colours) = (rest.word()?, rest.list()?);
-        let pairs = nodes.checked_mul(nodes)?;
+        let pairs = nodes.checked_pow(u32::try_from(order).ok()?)?;
         let places = match colours.len() <= Places::NARROW {
             true => Places::Narrow(rest.numbers(pairs, u16::from_le_bytes)?),
             false => Places::Wide(rest.numbers(pairs, u32::from_le_bytes)?),
         };
         graphs.push(Coloured { nodes, colours, places });
     }
-    let colours = Colours { channels, inputs, counts, parents, graphs };
+    let colours = Colours { order, channels, inputs, counts, parents, graphs };
     (rest.0.is_empty() && sound(&colours)).then_some(colours)
 }
 
 /// Whether every number is where it can be.
 fn sound(colours: &Colours) -> bool {
-    let Colours { channels, inputs, counts, parents, graphs } = colours;
+    let Colours { channels, inputs, counts, parents, graphs, .. } = colours;
     let (Some(&first), Some(&last)) = (counts.first(), counts.last()) else { return false };
     let born = counts.windows(2).all(|pair| {
         pair[0] <= pair[1]
@@ -276,15 +285,15 @@ mod tests {
     fn damage_is_never_trusted() {
         let colours = example();
         let whole = bytes(&colours, KEY);
-        assert_eq!(parse(&whole, KEY), Some(colours));
-        assert_eq!(parse(&whole, "the key\nprecision f64\n\n"), None);
+        assert_eq!(parse(&whole, KEY, 2), Some(colours));
+        assert_eq!(parse(&whole, "the key\nprecision f64\n\n", 2), None);
         for length in 0..whole.len() {
-            assert_eq!(parse(&whole[..length], KEY), None);
+            assert_eq!(parse(&whole[..length], KEY, 2), None);
         }
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 1 << (at % 8);
-            assert_eq!(parse(&damaged, KEY), None);
+            assert_eq!(parse(&damaged, KEY, 2), None);
         }
     }
 
@@ -299,7 +308,7 @@ mod tests {
             let at = start + random.below(body.len() - start);
             damaged[at] = random.below(256) as u8;
             damaged.extend(Sha256::digest(&damaged));
-            if let Some(colours) = parse(&damaged, KEY) {
+            if let Some(colours) = parse(&damaged, KEY, 2) {
                 let graphs: Vec<usize> = (0..colours.graphs()).collect();
                 let (space, ids) = super::super::Quotient::new(&colours, &graphs).unwrap();
                 assert_eq!(super::super::inputs(&colours, &ids).len(), space.rows(0) * colours.channels());

@@ -62,7 +62,9 @@ impl std::str::FromStr for SpaceChoice {
 /// The work of an epoch of training on both spaces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    /// The pairs of all graphs, the dense space's rows at every level.
+    /// The length of the tuples that are rows: 2 for pairs.
+    pub order: usize,
+    /// The pairs (or longer tuples) of all graphs, the dense space's rows at every level.
     pub pairs: u64,
     /// The quotient's rows at every level, graph by graph (what graphs of a batch share is not taken off).
     pub rows: Vec<u64>,
@@ -95,12 +97,14 @@ impl Cost {
     /// # Ok::<(), ppgn_graph::Error>(())
     /// ```
     pub fn new(config: &PpgnConfig, colours: &Colours) -> Self {
-        let mut cost = Cost { pairs: 0, rows: vec![0; colours.depth() + 1], dense: 0.0, quotient: 0.0 };
+        let (order, rows) = (colours.order(), vec![0; colours.depth() + 1]);
+        let mut cost = Cost { order, pairs: 0, rows, dense: 0.0, quotient: 0.0 };
         for graph in 0..colours.graphs() {
             let (nodes, rows) = (colours.nodes(graph), colours.rows(graph));
-            cost.pairs += (nodes * nodes) as u64;
+            let tuples = nodes.pow(colours.order() as u32);
+            cost.pairs += tuples as u64;
             cost.rows.iter_mut().zip(&rows).for_each(|(sum, &rows)| *sum += rows as u64);
-            cost.dense += flops(config, nodes, |_| nodes * nodes);
+            cost.dense += flops(config, nodes, |_| tuples);
             cost.quotient += flops(config, nodes, |level| rows[level.min(rows.len() - 1)]);
         }
         cost
@@ -115,8 +119,13 @@ impl Cost {
     fn shares(&self) -> String {
         let percent = |&rows: &u64| 100.0 * rows as f64 / self.pairs.max(1) as f64;
         let shares: Vec<String> = self.rows.iter().map(|rows| format!("{:.1}", percent(rows))).collect();
-        format!("{} % of {} pairs", shares.join(" / "), self.pairs)
+        format!("{} % of {} {}", shares.join(" / "), self.pairs, named(self.order))
     }
+}
+
+/// What the rows of the dense space are.
+fn named(order: usize) -> String {
+    if order == 2 { "pairs".into() } else { format!("{order}-tuples") }
 }
 
 /// Operations of a linear equivariant layer that touch all pairs: the matrix and its transpose.
@@ -134,12 +143,14 @@ fn flops(config: &PpgnConfig, nodes: usize, rows: impl Fn(usize) -> usize) -> f6
             multiplications += rows(level) as f64 * TOUCHING_PAIRS * mlp;
             continue;
         }
+        let factors = config.factors() as f64;
+        // What an entry of W takes a node: the generalised product multiplies all factors, the sums are one a place.
         // Without a product all is computed below.
-        let (mlps, mut above) = match config.model.has_product() {
-            true => (2.0, Cost::PRODUCT * nodes as f64 * product),
-            false => (1.0, 0.0),
+        let mut above = match config.model {
+            Model::Sums => Cost::PRODUCT * nodes as f64 * product * config.order as f64,
+            _ => Cost::PRODUCT * nodes as f64 * product * (factors - 1.0),
         };
-        let mut below = mlps * mlp;
+        let mut below = factors * mlp;
         if config.model == Model::MpLin {
             below += TOUCHING_PAIRS * (input * block.width) as f64;
         }
@@ -252,11 +263,14 @@ impl Choosing<'_> {
 
     /// Why a colouring would need more memory than it may take.
     fn too_large(&self, limit: u64) -> Option<String> {
-        let pairs: u64 = self.dataset.graphs().iter().map(|g| (g.nodes() as u64).saturating_pow(2)).sum();
+        let order = self.config.order as u32;
+        let tuples = self.dataset.graphs().iter().map(|g| (g.nodes() as u64).saturating_pow(order));
+        let pairs = tuples.fold(0u64, u64::saturating_add);
         let need = pairs.saturating_mul(Self::PAIR);
         (need > limit).then(|| {
             let (need, limit) = (need >> 20, limit >> 20);
-            format!("colouring {pairs} pairs needs about {need} MiB of memory, and {limit} MiB are allowed")
+            let what = named(self.config.order);
+            format!("colouring {pairs} {what} needs about {need} MiB of memory, and {limit} MiB are allowed")
         })
     }
 
@@ -264,11 +278,13 @@ impl Choosing<'_> {
     fn too_dear(&self) -> Option<String> {
         let sum =
             |of: &dyn Fn(usize) -> f64| self.dataset.graphs().iter().map(|g| of(g.nodes())).sum::<f64>();
-        let steps = sum(&|n| (n as f64).powi(3)) * self.config.blocks.len() as f64;
-        let epoch = sum(&|n| flops(self.config, n, |_| n * n));
+        let order = self.config.order as i32;
+        let steps = sum(&|n| (n as f64).powi(order + 1)) * self.config.blocks.len() as f64;
+        let epoch = sum(&|n| flops(self.config, n, |_| n.saturating_pow(order as u32)));
         let epochs = steps * Self::STEP / epoch;
         (epochs > Self::EPOCHS).then(|| {
-            format!("colouring the pairs would be the work of about {epochs:.0} epochs of this network")
+            let what = named(self.config.order);
+            format!("colouring the {what} would be the work of about {epochs:.0} epochs of this network")
         })
     }
 
@@ -285,7 +301,8 @@ impl Choosing<'_> {
         let cost = Cost::new(self.config, &colours);
         (cost.share() >= Self::WORTH).then(|| {
             format!(
-                "too few pairs are alike: in a sample of {} graphs rows by level are {}, {:.2} of the dense space's work",
+                "too few {} are alike: in a sample of {} graphs rows by level are {}, {:.2} of the dense space's work",
+                named(cost.order),
                 sample.len(),
                 cost.shares(),
                 cost.share()
@@ -294,7 +311,7 @@ impl Choosing<'_> {
     }
 
     fn encode(&self, graphs: &[Graph], options: &Options) -> Result<Colours> {
-        Colours::encode(self.encoder, graphs, self.precision, self.config.blocks.len(), options)
+        Colours::of(self.config, self.encoder, graphs, self.precision, options)
     }
 
     fn colours(&self, options: &Options) -> Result<(Arc<Colours>, Option<Origin>)> {
@@ -304,8 +321,8 @@ impl Choosing<'_> {
         let Some(data_dir) = self.data_dir else {
             return Ok((Arc::new(self.encode(self.dataset.graphs(), options)?), None));
         };
-        let depth = self.config.blocks.len();
-        let cached = Colours::cached(data_dir, self.encoder, self.dataset, self.precision, depth, options);
+        let cached =
+            Colours::cached(data_dir, self.config, self.encoder, self.dataset, self.precision, options);
         cached.map(|(colours, origin)| (Arc::new(colours), Some(origin)))
     }
 }
@@ -334,6 +351,7 @@ impl PpgnConfig {
         let PpgnConfig {
             inputs: _,
             outputs: _,
+            order: _,
             blocks: _,
             model,
             depth: _,
@@ -347,12 +365,13 @@ impl PpgnConfig {
             residual: _,
         } = self;
         match model {
-            Model::Mp | Model::Mlp => None,
+            Model::Mp | Model::Mlp | Model::Sums => None,
             Model::MpLin | Model::Lin => Some(
                 "its linear equivariant layers act on whole rows and columns, which pairs of one colour need not share",
             ),
         }
     }
+
     /// Whether it can run on the space that is asked for; why not otherwise.
     pub fn runs_on(&self, choice: SpaceChoice) -> Result<()> {
         match (choice, self.needs_pairs()) {

@@ -3,12 +3,15 @@
 //! Two pairs have one colour at level l where 2-FWL, begun with the network's own input rows, has not told them apart
 //! after l rounds; every network gives them equal rows before its block l. Levels only split, so the colours of the
 //! last level and the tree that they grew on say everything. A graph keeps the colour of each pair as a place in its
-//! own short list of colours: two bytes a pair where the list allows, and no level but the last is stored.
+//! own short list of colours: two bytes a pair where the list allows, and no level but the last is stored. For networks of
+//! order k it is k-tuples, whose rows are isomorphism types, and k-FWL.
 
+use crate::config::PpgnConfig;
+use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Error, Graph, Result};
-use ppgn_wl::{Options, PairLevels};
+use ppgn_wl::{Options, TupleLevels};
 
 /// The colours of all pairs of a dataset at the levels 0, ..., L, for networks of L blocks.
 ///
@@ -24,6 +27,8 @@ use ppgn_wl::{Options, PairLevels};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Colours {
+    /// The length of the tuples: 2 for pairs.
+    pub(super) order: usize,
     pub(super) channels: usize,
     /// The input row of every colour of level 0, `[count(0), channels]`.
     pub(super) inputs: Values,
@@ -88,6 +93,48 @@ impl Colours {
         }
     }
 
+    /// The colours that networks of this configuration run on: of pairs, or of tuples by their isomorphism types.
+    ///
+    /// # Complexity
+    /// k n^(k+1) steps a graph and level, n^k * k * k * (channels + 1) numbers a graph on the way.
+    pub fn of(
+        config: &PpgnConfig,
+        encoder: &Encoder,
+        graphs: &[Graph],
+        precision: Precision,
+        options: &Options,
+    ) -> Result<Self> {
+        let depth = config.blocks.len();
+        match (config.tuples(), precision) {
+            (None, _) => Self::encode(encoder, graphs, precision, depth, options),
+            (Some(k), Precision::F32) => Self::tuples_in::<f32>(k, encoder, graphs, depth, options),
+            (Some(k), Precision::F64) => Self::tuples_in::<f64>(k, encoder, graphs, depth, options),
+        }
+    }
+
+    fn tuples_in<T: Number>(
+        k: usize,
+        encoder: &Encoder,
+        graphs: &[Graph],
+        depth: usize,
+        options: &Options,
+    ) -> Result<Self> {
+        let nodes: Vec<usize> = graphs.iter().map(Graph::nodes).collect();
+        let channels = encoder.channels().len();
+        let width = isomorphism::channels(k, channels);
+        Self::find(k, &nodes, width, depth, options, |graph| {
+            let n = nodes[graph];
+            let length = u32::try_from(k).ok().and_then(|k| n.checked_pow(k)?.checked_mul(width));
+            let length = length.filter(|&l| l <= isize::MAX as usize / 8);
+            let length = length.ok_or_else(|| {
+                Error::unfit(format!("graph {graph} has {n} nodes: their {k}-tuples are too many to colour"))
+            })?;
+            let mut rows = vec![T::default(); length];
+            isomorphism::fill(k, n, channels, &encoder.rows::<T>(&graphs[graph])?, &mut rows);
+            Ok(rows)
+        })
+    }
+
     fn encode_in<T: Number>(
         encoder: &Encoder,
         graphs: &[Graph],
@@ -108,6 +155,17 @@ impl Colours {
         options: &Options,
         rows: impl Fn(usize) -> Result<Vec<T>> + Sync,
     ) -> Result<Self> {
+        Self::find(2, nodes, channels, depth, options, rows)
+    }
+
+    fn find<T: Number>(
+        order: usize,
+        nodes: &[usize],
+        channels: usize,
+        depth: usize,
+        options: &Options,
+        rows: impl Fn(usize) -> Result<Vec<T>> + Sync,
+    ) -> Result<Self> {
         // Graphs without nodes have no pairs, and 2-FWL nothing to say of them.
         let kept: Vec<usize> = (0..nodes.len()).filter(|&graph| nodes[graph] > 0).collect();
         if kept.is_empty() {
@@ -121,25 +179,30 @@ impl Colours {
         };
         let sizes: Vec<usize> = kept.iter().map(|&graph| nodes[graph]).collect();
         // What failed is called once more for its error: the colouring itself only knows rows.
-        let levels =
-            PairLevels::new(&sizes, channels, depth, options, |graph| rows(graph).unwrap_or_default())
-                .map_err(|error| match error {
-                    ppgn_wl::Error::Rows { graph, .. } => {
-                        rows(graph).err().unwrap_or_else(|| told(&error, &kept))
-                    }
-                    error => told(&error, &kept),
-                })?;
+        let levels = TupleLevels::new(order, &sizes, channels, depth, options, |graph| {
+            rows(graph).unwrap_or_default()
+        })
+        .map_err(|error| match error {
+            ppgn_wl::Error::Rows { graph, .. } => rows(graph).err().unwrap_or_else(|| told(&error, &kept)),
+            error => told(&error, &kept),
+        })?;
         let inputs = inputs(&levels, channels, rows)?;
         let mut coloured = coloured(&levels).into_iter();
         let none = || Coloured { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
         let graphs = nodes.iter().map(|&n| if n == 0 { None } else { coloured.next() });
         Ok(Colours {
+            order,
             channels,
             inputs,
             counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
             parents: parents(&levels),
             graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
         })
+    }
+
+    /// The length of the tuples that are coloured: 2 for pairs.
+    pub fn order(&self) -> usize {
+        self.order
     }
 
     /// The last level, L: the blocks of the networks that these colours are for.
@@ -167,9 +230,9 @@ impl Colours {
         self.inputs.precision()
     }
 
-    /// The pairs of all graphs: the rows of the dense space.
+    /// The pairs (or longer tuples) of all graphs: the rows of the dense space.
     pub fn pairs(&self) -> usize {
-        self.graphs.iter().map(|graph| graph.nodes * graph.nodes).sum()
+        self.graphs.iter().map(|graph| graph.nodes.pow(self.order as u32)).sum()
     }
 
     /// How many colours a level has over all graphs.
@@ -218,14 +281,14 @@ fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
 
 /// The input row of every colour of level 0; a graph's rows are made once for all that are read from them.
 fn inputs<T: Number>(
-    levels: &PairLevels,
+    levels: &TupleLevels,
     channels: usize,
     rows: impl Fn(usize) -> Result<Vec<T>>,
 ) -> Result<Values> {
     let mut examples: Vec<(usize, usize, usize)> = Vec::with_capacity(levels.count(0));
     for colour in 0..levels.count(0) {
-        let (graph, i, k) = levels.example(colour as u32);
-        examples.push((graph, i * levels.nodes(graph) + k, colour));
+        let (graph, place) = levels.example(colour as u32);
+        examples.push((graph, place, colour));
     }
     examples.sort_unstable();
     let mut inputs = vec![T::default(); levels.count(0) * channels];
@@ -238,7 +301,7 @@ fn inputs<T: Number>(
     Ok(T::values(inputs))
 }
 
-fn parents(levels: &PairLevels) -> Vec<u32> {
+fn parents(levels: &TupleLevels) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..levels.count(0) as u32).collect();
     for level in 1..=levels.depth() {
         let born = levels.count(level - 1) as u32..levels.count(level) as u32;
@@ -247,7 +310,7 @@ fn parents(levels: &PairLevels) -> Vec<u32> {
     parents
 }
 
-fn coloured(levels: &PairLevels) -> Vec<Coloured> {
+fn coloured(levels: &TupleLevels) -> Vec<Coloured> {
     let last = levels.depth();
     // Where a colour stands in the list of the graph at hand; lists name what to forget.
     let mut place_of = vec![u32::MAX; levels.count(last)];

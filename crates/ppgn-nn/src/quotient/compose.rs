@@ -1,10 +1,11 @@
 //! The quotient's operations as compositions of burn's own: what every device can do, and what kernels are held to.
 
-use super::{Count, Quotient};
+use super::Quotient;
 use crate::config::{Pooling, Scale};
 use crate::product;
 use crate::space::Dense;
 use burn::tensor::{Int, Tensor, TensorData};
+use ppgn_kernels::patterns;
 
 /// The rows of `level` as rows of `level + 1`: each is its parent's.
 ///
@@ -41,32 +42,29 @@ pub(crate) fn product(
         let range = space.offsets[graph]..space.offsets[graph + 1];
         pairs.extend(matrix[range].iter().map(|&row| i64::from(row)));
     }
-    let at = examples.iter().map(|example| {
-        let (graph, i, k) = (example.graph as usize, example.i as usize, example.k as usize);
-        (start[graph] + i * space.nodes[graph] + k) as i64
-    });
+    let at = examples.iter().map(|example| (start[example.graph as usize] + example.place as usize) as i64);
     let (y1, y2) = (select(y1, pairs.clone()), select(y2, pairs)); // [pairs, channels]
     select(product::dense(&dense, y1, y2, scale), at.collect()) // [rows(level + 1), channels]
 }
 
-/// Per graph, over the diagonal and off it. What a graph has no pairs for is 0.
+/// Per graph, over the diagonal and off it; over every pattern of longer tuples. What a graph has no tuples for is 0.
 ///
 /// # Shapes
 /// - `x`: `[rows(level), channels]`
-/// - result: `[graphs, 2 * channels]`: the diagonal's, then the rest's
+/// - result: `[graphs, patterns * channels]`: the diagonal's, then the rest's
 pub(crate) fn pool(space: &Quotient, level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
-    let level = &space.levels[level];
+    let (level, patterns) = (&space.levels[level], patterns(space.order) as u32);
     let graph = |range: &[usize]| {
         let counts = &level.pool[range[0]..range[1]];
-        let part = |of: fn(&Count) -> u32| {
-            let present = counts.iter().filter(|count| of(count) > 0);
+        let part = |pattern: u32| {
+            let present = counts.iter().filter(|count| count.pattern == pattern);
             let (rows, weights): (Vec<i64>, Vec<f64>) =
-                present.map(|count| (i64::from(count.row), f64::from(of(count)))).unzip();
+                present.map(|count| (i64::from(count.row), f64::from(count.count))).unzip();
             join(&x, rows, weights, pooling)
         };
-        Tensor::cat(vec![part(|count| count.diagonal), part(|count| count.rest)], 1) // [1, 2 * channels]
+        Tensor::cat((0..patterns).map(part).collect(), 1) // [1, patterns * channels]
     };
-    Tensor::cat(level.pool_offsets.windows(2).map(graph).collect(), 0) // [graphs, 2 * channels]
+    Tensor::cat(level.pool_offsets.windows(2).map(graph).collect(), 0) // [graphs, patterns * channels]
 }
 
 /// The maximum of these rows, its gradient split by weight over those that attain it; or their weighted sum.
@@ -74,7 +72,7 @@ pub(crate) fn pool(space: &Quotient, level: usize, x: Tensor<2>, pooling: Poolin
 /// # Shapes
 /// - `x`: `[rows, channels]`
 /// - result: `[1, channels]`
-fn join(x: &Tensor<2>, rows: Vec<i64>, weights: Vec<f64>, pooling: Pooling) -> Tensor<2> {
+pub(crate) fn join(x: &Tensor<2>, rows: Vec<i64>, weights: Vec<f64>, pooling: Pooling) -> Tensor<2> {
     if rows.is_empty() {
         return Tensor::zeros([1, x.dims()[1]], (&x.device(), x.dtype()));
     }

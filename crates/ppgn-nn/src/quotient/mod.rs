@@ -3,7 +3,8 @@
 //! Rows at level l are the colours of a batch's pairs after l rounds of 2-FWL on the input rows, shared by all its
 //! graphs. It is the same function as on the dense space, with the same gradient: `lift` gives a colour its parent's
 //! row; `product` is computed for one pair a colour, because all pairs that have the colour have the same sum; `pool`
-//! goes over the colours of a graph, with their counts where it adds or splits.
+//! goes over the colours of a graph, with their counts where it adds or splits. Networks of order k have k-tuples
+//! instead of pairs, and k-FWL.
 //!
 //! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
 //! rows again.
@@ -16,18 +17,20 @@ mod compose;
 pub use cache::Origin;
 pub use choice::{Choosing, Chosen, Cost, SpaceChoice};
 pub use colours::Colours;
-pub(crate) use compose::{lift, pool, product};
+pub(crate) use compose::{join, lift, pool, product};
 
 use crate::precision::{Number, Values, each};
 use ppgn_graph::{Error, Result};
-use ppgn_kernels::{Count, Example};
+use ppgn_kernels::{Count, Example, Patterns};
 
 /// The colours of the pairs of a batch, level by level.
 ///
-/// Pair (i, k) of graph g with n nodes stands at `offsets[g] + i * n + k` of a level's matrix. Rows of a level are
-/// numbered in the order in which their pairs come first.
+/// Pair (i, k) of graph g with n nodes stands at `offsets[g] + i * n + k` of a level's matrix, and so on for longer
+/// tuples. Rows of a level are numbered in the order in which their pairs come first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotient {
+    /// The length of the tuples: 2 for pairs.
+    pub(crate) order: usize,
     pub(crate) nodes: Vec<usize>,
     /// Where each graph's pairs begin in a matrix, and where the last one's end.
     pub(crate) offsets: Vec<usize>,
@@ -70,7 +73,7 @@ impl Quotient {
         let nodes: Vec<usize> = graphs.iter().map(|&graph| colours.nodes(graph)).collect();
         let mut offsets = vec![0];
         offsets.extend(nodes.iter().scan(0, |sum, n| {
-            *sum += n * n;
+            *sum += n.pow(colours.order() as u32);
             Some(*sum)
         }));
         let mut assembly = Assembly::new(colours, graphs);
@@ -82,12 +85,17 @@ impl Quotient {
                 levels[level].parent = assembly.descend(level);
             }
         }
-        Ok((Quotient { nodes, offsets, levels }, assembly.ids))
+        Ok((Quotient { order: colours.order(), nodes, offsets, levels }, assembly.ids))
     }
 
     /// How many graphs there are.
     pub fn graphs(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The length of the tuples: 2 for pairs.
+    pub fn order(&self) -> usize {
+        self.order
     }
 
     /// The blocks of the networks that can run on it.
@@ -123,11 +131,13 @@ struct Assembly<'a> {
     ids: Vec<u32>,
 }
 
-/// A colour of the last level in a graph.
+/// A colour of the last level in a graph. Colours of pairs may be on the diagonal and off it; those of longer tuples have
+/// one pattern, which their input rows tell.
 struct Entry {
     example: Example,
-    diagonal: u32,
-    rest: u32,
+    /// The pattern that the first of `counts` is of; the second is of the next.
+    pattern: u32,
+    counts: [u32; 2],
 }
 
 impl<'a> Assembly<'a> {
@@ -135,26 +145,22 @@ impl<'a> Assembly<'a> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut starts = vec![0];
         let mut listed = Vec::new();
+        let order = colours.order();
+        let mut patterns = Patterns::new(order);
         for (number, &graph) in graphs.iter().enumerate() {
             let coloured = &colours.graphs[graph];
-            let start = entries.len();
-            let (mut i, mut k) = (0, 0);
+            let (start, n) = (entries.len(), coloured.nodes);
+            let mut tuple = 0;
             coloured.places.for_each(|place| {
                 // Lists are in the order of first pairs: a new place is the next.
                 if start + place == entries.len() {
-                    let example = Example { graph: number as u32, i, k };
-                    entries.push(Entry { example, diagonal: 0, rest: 0 });
+                    let example = Example { graph: number as u32, place: tuple as u32 };
+                    let pattern = if order == 2 { 0 } else { patterns.of(&digits(tuple, n, order)) as u32 };
+                    entries.push(Entry { example, pattern, counts: [0; 2] });
                 }
-                let entry = &mut entries[start + place];
-                if i == k {
-                    entry.diagonal += 1;
-                } else {
-                    entry.rest += 1;
-                }
-                k += 1;
-                if k as usize == coloured.nodes {
-                    (i, k) = (i + 1, 0);
-                }
+                let second = order == 2 && tuple % (n + 1) != 0;
+                entries[start + place].counts[usize::from(second)] += 1;
+                tuple += 1;
             });
             listed.extend_from_slice(&coloured.colours);
             starts.push(entries.len());
@@ -181,18 +187,18 @@ impl<'a> Assembly<'a> {
             }
         }
         into.pool_offsets.push(0);
-        let mut place_of = vec![NONE; self.ids.len()];
+        let mut place_of = vec![[NONE; 2]; self.ids.len()];
         for list in self.starts.windows(2) {
             let start = into.pool.len();
             for (entry, &row) in self.entries[list[0]..list[1]].iter().zip(&self.row[list[0]..list[1]]) {
-                let place = &mut place_of[row as usize];
-                if *place == NONE || (*place as usize) < start {
-                    *place = into.pool.len() as u32;
-                    into.pool.push(Count { row, diagonal: 0, rest: 0 });
+                let parts = place_of[row as usize].iter_mut().zip(entry.counts).zip(entry.pattern..);
+                for ((place, count), pattern) in parts.filter(|((_, count), _)| *count > 0) {
+                    if *place == NONE || (*place as usize) < start {
+                        *place = into.pool.len() as u32;
+                        into.pool.push(Count { row, pattern, count: 0 });
+                    }
+                    into.pool[*place as usize].count += count;
                 }
-                let count = &mut into.pool[*place as usize];
-                count.diagonal += entry.diagonal;
-                count.rest += entry.rest;
             }
             into.pool_offsets.push(into.pool.len());
         }
@@ -206,6 +212,15 @@ impl<'a> Assembly<'a> {
         self.ids = ids;
         parent
     }
+}
+
+/// The nodes of the tuple that stands at a place.
+fn digits(mut place: usize, nodes: usize, order: usize) -> Vec<usize> {
+    let mut digits = vec![0; order];
+    for digit in digits.iter_mut().rev() {
+        (*digit, place) = (place % nodes, place / nodes);
+    }
+    digits
 }
 
 /// Numbers different values in the order in which they come first: the number of each, and the values.
@@ -263,9 +278,8 @@ mod tests {
         let (space, ids) = Quotient::new(&colours, &[4, 1, 1, 5]).unwrap();
         assert_eq!((space.graphs(), space.depth(), space.pairs()), (4, 3, 4 * 49));
         assert_eq!(ids.len(), space.rows(0));
-        let at = |level: &Level, e: &Example| {
-            level.matrix[space.offsets[e.graph as usize] + (e.i * 7 + e.k) as usize]
-        };
+        let at =
+            |level: &Level, e: &Example| level.matrix[space.offsets[e.graph as usize] + e.place as usize];
         for pair in space.levels.windows(2) {
             let (below, above) = (&pair[0], &pair[1]);
             assert_eq!((above.parent.len(), above.example.len()), (above.rows, above.rows));
@@ -279,15 +293,15 @@ mod tests {
             for graph in 0..4 {
                 let pool = &level.pool[level.pool_offsets[graph]..level.pool_offsets[graph + 1]];
                 let matrix = level.matrix.get(graph * 49..(graph + 1) * 49).unwrap_or_default();
-                for count in pool {
-                    let on = |pair: &usize| matrix[*pair] == count.row;
-                    if !matrix.is_empty() {
-                        assert_eq!((0..49).step_by(8).filter(on).count(), count.diagonal as usize);
-                        assert_eq!((0..49).filter(on).count(), (count.diagonal + count.rest) as usize);
-                    }
+                let of = |count: &Count, pair: &usize| pair.is_multiple_of(8) == (count.pattern == 0);
+                for count in pool.iter().filter(|_| !matrix.is_empty()) {
+                    let on = |pair: &usize| matrix[*pair] == count.row && of(count, pair);
+                    assert_eq!((0..49).filter(on).count(), count.count as usize);
                 }
-                assert_eq!(pool.iter().map(|count| count.diagonal).sum::<u32>(), 7);
-                assert_eq!(pool.iter().map(|count| count.rest).sum::<u32>(), 42);
+                let sum = |pattern| {
+                    pool.iter().filter(|count| count.pattern == pattern).map(|count| count.count).sum::<u32>()
+                };
+                assert_eq!((sum(0), sum(1)), (7, 42));
             }
         }
         // The same graph twice is the same rows.

@@ -14,8 +14,13 @@ fn encoder(dataset: &Dataset) -> Encoder {
     Encoding::from(Kind::Paper).encoder(dataset.schema()).unwrap()
 }
 
+fn of_depth(depth: usize) -> PpgnConfig {
+    PpgnConfig { blocks: vec![BlockConfig::new(2); depth], ..PpgnConfig::new(1, 2) }
+}
+
 fn cached(folder: &Path, dataset: &Dataset, precision: Precision, depth: usize) -> (Colours, Origin) {
-    Colours::cached(folder, &encoder(dataset), dataset, precision, depth, &Default::default()).unwrap()
+    let options = Default::default();
+    Colours::cached(folder, &of_depth(depth), &encoder(dataset), dataset, precision, &options).unwrap()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -44,8 +49,16 @@ fn colours_are_kept_by_what_they_depend_on() {
     // Another encoding of the same graphs.
     let identity = Encoding { identity: true, ..Encoding::from(Kind::Paper) }.encoder(a.schema()).unwrap();
     let options = Default::default();
-    let (_, origin) = Colours::cached(folder.path(), &identity, &a, Precision::F32, 2, &options).unwrap();
+    let (_, origin) =
+        Colours::cached(folder.path(), &of_depth(2), &identity, &a, Precision::F32, &options).unwrap();
     assert!(matches!(origin, Origin::Found { .. }));
+    // Triples of the same graphs.
+    let triples = PpgnConfig { order: 3, ..of_depth(2) };
+    let of_triples =
+        || Colours::cached(folder.path(), &triples, &encoder(&a), &a, Precision::F32, &options).unwrap();
+    let ((found, origin), (read, again)) = (of_triples(), of_triples());
+    assert!(matches!((origin, again), (Origin::Found { .. }, Origin::Read(_))) && found == read);
+    assert_eq!((found.order(), found.pairs(), found.channels()), (3, 5 * 216, 18));
 }
 
 fn files_or_none(folder: &Path) -> usize {

@@ -11,8 +11,17 @@ use ppgn_wl::{Refinement, Test, refine};
 use std::io::Write;
 use std::path::PathBuf;
 
+/// 2-FWL, by which this file goes.
+fn two() -> Test {
+    Test::fwl(2).unwrap()
+}
+
+pub(crate) fn colours_by(test: Test, graphs: &[Graph]) -> Refinement {
+    refine(graphs, test, &ppgn_wl::Options::default()).unwrap()
+}
+
 fn colours(graphs: &[Graph]) -> Refinement {
-    refine(graphs, Test::fwl(2).unwrap(), &ppgn_wl::Options::default()).unwrap()
+    colours_by(two(), graphs)
 }
 
 fn compile(graphs: &[Graph], options: &Options) -> Compiled {
@@ -27,18 +36,28 @@ fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64
     let network = compiled.network(&Device::default()).unwrap();
     let encoder = compiled.encoding.encoder(schema).unwrap();
     let score = |graph: &Graph| {
-        let batch = Batch::encode(&encoder, &[graph], Precision::F64, &Device::default()).unwrap();
+        let batch =
+            Batch::of(&compiled.config, &encoder, &[graph], Precision::F64, &Device::default()).unwrap();
         Values::of(network.forward(&batch).unwrap()).unwrap().to_f64()
     };
     graphs.iter().map(score).collect()
 }
 
-fn apart(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
+pub(crate) fn apart(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).any(|(x, y)| (x - y).abs() > compiled.threshold())
 }
 
-/// Holds a network to the test, run on every pair by itself, and to bit-equality on relabelled copies.
 fn hold(graphs: &[Graph], compiled: &Compiled, pairs: impl IntoIterator<Item = (usize, usize)>) -> usize {
+    hold_to(two(), graphs, compiled, pairs)
+}
+
+/// Holds a network to a test, run on every pair by itself, and to bit-equality on relabelled copies.
+pub(crate) fn hold_to(
+    test: Test,
+    graphs: &[Graph],
+    compiled: &Compiled,
+    pairs: impl IntoIterator<Item = (usize, usize)>,
+) -> usize {
     let schema = Schema::of(graphs).unwrap();
     // `compile` has seen the network give these.
     let found = &compiled.scores;
@@ -53,7 +72,7 @@ fn hold(graphs: &[Graph], compiled: &Compiled, pairs: impl IntoIterator<Item = (
     let mut distinguished = 0;
     for (a, b) in pairs {
         let by_network = apart(compiled, &found[a], &found[b]);
-        let by_test = !colours(&[graphs[a].clone(), graphs[b].clone()]).equal(0, 1);
+        let by_test = !colours_by(test, &[graphs[a].clone(), graphs[b].clone()]).equal(0, 1);
         assert_eq!(by_network, by_test, "graphs {a} and {b}");
         distinguished += usize::from(by_network);
     }
@@ -64,12 +83,12 @@ fn neighbours(graphs: &[Graph]) -> Vec<(usize, usize)> {
     (0..graphs.len() / 2).map(|p| (2 * p, 2 * p + 1)).collect()
 }
 
-fn every_pair(graphs: &[Graph]) -> Vec<(usize, usize)> {
+pub(crate) fn every_pair(graphs: &[Graph]) -> Vec<(usize, usize)> {
     (0..graphs.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
 }
 
 /// A file of the data folder, if it is there.
-fn file(name: &str) -> Option<Dataset> {
+pub(crate) fn file(name: &str) -> Option<Dataset> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     let path = folder.join(name);
@@ -81,7 +100,7 @@ fn file(name: &str) -> Option<Dataset> {
 }
 
 /// All graphs of these generators, one after another.
-fn generated(specs: &[&str]) -> Vec<Graph> {
+pub(crate) fn generated(specs: &[&str]) -> Vec<Graph> {
     specs.iter().flat_map(|spec| generate(spec).unwrap().graphs().to_vec()).collect()
 }
 
@@ -149,7 +168,7 @@ fn known_pairs_with_every_encoding_of_multisets() {
 }
 
 /// Random graphs with colours of nodes and edges, loops and directions; every second is near its neighbour.
-fn coloured(seed: u64, directed: bool, edge_labels: bool) -> Vec<Graph> {
+pub(crate) fn coloured(seed: u64, directed: bool, edge_labels: bool) -> Vec<Graph> {
     let mut random = Stream::new(seed, "coloured", &[]);
     let mut graphs = Vec::new();
     for _ in 0..4 {

@@ -2,24 +2,33 @@
 
 use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers};
 use ppgn_graph::random::Stream;
-use ppgn_nn::{BlockConfig, Engine, Model, PpgnConfig, Precision, loss};
+use ppgn_nn::{Batch, BlockConfig, Engine, Model, PpgnConfig, Precision, loss};
 use proptest::prelude::*;
 
-/// Scores, features and gradients of both agree, relative to the largest number of each.
 fn check(config: &PpgnConfig, seed: u64, precision: Precision, tolerance: f64) -> Result<(), TestCaseError> {
     let mut random = Stream::new(seed, "engines", &[]);
     let graphs: Vec<Rows> =
         [5, 1, 3, 5].iter().map(|&n| Rows::random(n, config.inputs, &mut random)).collect();
     let batch = batch(config.inputs, &graphs.iter().collect::<Vec<_>>(), precision);
-    let kernels = biased(config, seed, precision);
+    engines_agree(config, &batch, seed, tolerance)
+}
+
+/// Scores, features and gradients of both agree, relative to the largest number of each.
+pub(crate) fn engines_agree(
+    config: &PpgnConfig,
+    batch: &Batch,
+    seed: u64,
+    tolerance: f64,
+) -> Result<(), TestCaseError> {
+    let kernels = biased(config, seed, batch.precision());
     prop_assert_eq!(kernels.engine(), Engine::Kernels);
     let composed = kernels.clone().with_engine(Engine::Composed).unwrap();
     let close = |a: &[f64], b: &[f64]| distance(a, b) <= tolerance * largest(b).max(1.0);
-    let features = [&kernels, &composed].map(|network| numbers(network.embed(&batch).unwrap()));
+    let features = [&kernels, &composed].map(|network| numbers(network.embed(batch).unwrap()));
     prop_assert!(close(&features[0], &features[1]));
-    let classes: Vec<usize> = (0..graphs.len()).map(|g| g % config.outputs).collect();
+    let classes: Vec<usize> = (0..batch.graphs()).map(|g| g % config.outputs).collect();
     let steps = [&kernels, &composed]
-        .map(|network| network.backward(&batch, |scores| loss::cross_entropy(scores, &classes)).unwrap());
+        .map(|network| network.backward(batch, |scores| loss::cross_entropy(scores, &classes)).unwrap());
     prop_assert!(close(&steps[0].scores.to_f64(), &steps[1].scores.to_f64()));
     for (a, b) in steps[0].gradients.iter().zip(&steps[1].gradients) {
         let (a, b) = (a.to_f64(), b.to_f64());

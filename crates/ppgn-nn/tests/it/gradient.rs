@@ -8,17 +8,21 @@ use ppgn_nn::{
 };
 use proptest::prelude::*;
 
-/// Compares some entries of every part's gradient with central differences.
 fn check(config: &PpgnConfig, seed: u64) -> Result<(), String> {
-    let mut random = Stream::new(seed, "finite differences", &[]);
+    let mut random = Stream::new(seed, "graphs", &[]);
     let graphs: Vec<Rows> =
         [4, 1, 3, 4].iter().map(|&n| Rows::random(n, config.inputs, &mut random)).collect();
-    let batch = batch(config.inputs, &graphs.iter().collect::<Vec<_>>(), Precision::F64);
-    let classes: Vec<usize> = (0..graphs.len()).map(|g| g % config.outputs).collect();
+    by_differences(config, &batch(config.inputs, &graphs.iter().collect::<Vec<_>>(), Precision::F64), seed)
+}
+
+/// Compares some entries of every part's gradient with central differences.
+pub(crate) fn by_differences(config: &PpgnConfig, batch: &Batch, seed: u64) -> Result<(), String> {
+    let mut random = Stream::new(seed, "finite differences", &[]);
+    let classes: Vec<usize> = (0..batch.graphs()).map(|g| g % config.outputs).collect();
     let mut network = biased(config, seed, Precision::F64);
-    let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &classes)).unwrap();
+    let step = network.backward(batch, |scores| loss::cross_entropy(scores, &classes)).unwrap();
     // What training sees is what prediction gives, to the bit.
-    assert_eq!(step.scores, Values::of(network.forward(&batch).unwrap()).unwrap());
+    assert_eq!(step.scores, Values::of(network.forward(batch).unwrap()).unwrap());
     let parameters = arrays(&network);
     let scale = step.gradients.iter().map(|g| largest(&g.to_f64())).fold(1.0, f64::max);
     let layout = network.layout().clone();
@@ -27,8 +31,8 @@ fn check(config: &PpgnConfig, seed: u64) -> Result<(), String> {
             let at = part.offset + random.below(part.len());
             let analytic = step.gradients[a].to_f64()[at];
             let mut slopes = [1e-5, 1e-6, 1e-7].map(|h| {
-                (moved(&mut network, &parameters, &batch, &classes, a, at, h)
-                    - moved(&mut network, &parameters, &batch, &classes, a, at, -h))
+                (moved(&mut network, &parameters, batch, &classes, a, at, h)
+                    - moved(&mut network, &parameters, batch, &classes, a, at, -h))
                     / (2.0 * h)
             });
             // A step may cross a kink of a ReLU or of a maximum; the one that fits best has not.

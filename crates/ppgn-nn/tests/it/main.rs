@@ -2,6 +2,7 @@
 
 mod choice;
 mod compile;
+mod compile_orders;
 mod determinism;
 mod engine;
 mod equivariant;
@@ -12,5 +13,6 @@ mod gradient;
 mod import;
 mod invariance;
 mod multiset;
+mod orders;
 mod quotient;
 mod shared;

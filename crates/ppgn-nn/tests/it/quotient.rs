@@ -33,7 +33,7 @@ fn near(what: &str, a: &[f64], b: &[f64], tolerance: f64) -> Result<(), String> 
 }
 
 /// Features, scores and gradients of a network on both.
-fn compare(network: &Ppgn, dense: &Batch, quotient: &Batch) -> Result<(), String> {
+pub(crate) fn compare(network: &Ppgn, dense: &Batch, quotient: &Batch) -> Result<(), String> {
     let (outputs, gradients) = tolerances(network.precision());
     let embed = |batch| numbers(network.embed(batch).unwrap());
     near("features", &embed(dense), &embed(quotient), outputs)?;

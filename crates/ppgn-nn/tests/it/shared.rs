@@ -153,7 +153,8 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
             let residual = residual && m4 == M4::Linear;
             #[rustfmt::skip]
             let config = PpgnConfig {
-                inputs, outputs, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm, residual,
+                inputs, outputs, order: 2, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm,
+                residual,
             };
             config
         },

@@ -58,7 +58,12 @@ fn refine_with(
     Ok(Refinement::new(test, stable, counts, parents, colours))
 }
 
-fn round(colouring: &Colouring, family: Family, k: usize, context: Context) -> Result<Outcome, Error> {
+pub(crate) fn round(
+    colouring: &Colouring,
+    family: Family,
+    k: usize,
+    context: Context,
+) -> Result<Outcome, Error> {
     match (family, k) {
         (Family::Wl, _) => colouring.round(&Wl::new(colouring, k, context)?, context),
         (Family::Fwl, 2) => colouring.round(&Pairs { colouring }, context),

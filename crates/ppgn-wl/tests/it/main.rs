@@ -7,6 +7,6 @@ mod digest;
 mod graphs;
 mod hierarchy;
 mod kernel;
+mod levels;
 mod naive;
-mod pairs;
 mod tuples;

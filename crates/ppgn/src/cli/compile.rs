@@ -9,8 +9,8 @@ use super::train::settings::load_all;
 use super::wl::{free_memory, test};
 use anyhow::Result;
 use ppgn::graph::{Dataset, Error};
-use ppgn::nn::Device;
-use ppgn::nn::compile::{Compiled, Multiset, Options, two_fwl};
+use ppgn::nn::compile::{self, Compiled, Multiset, Options};
+use ppgn::nn::{Device, Model};
 use ppgn::train::{Run, Settings};
 use ppgn::wl::{Features, Test, refine};
 use serde_json::json;
@@ -25,9 +25,12 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The graphs: the network's scores differ for two of them exactly if the test parts them
     data: String,
-    /// The test: 2-fwl, which the paper's networks match (theorem 2)
-    #[arg(long, value_name = "TEST", default_value = "2-fwl", value_parser = test)]
-    test: Test,
+    /// The test: 2-fwl (theorem 2), k-fwl (the generalised product of section 6) or k-wl (theorem 1), such as 3-fwl
+    #[arg(long, value_name = "TEST", default_value = "2-fwl")]
+    test: String,
+    /// The k of k-wl and k-fwl
+    #[arg(long, value_name = "K")]
+    order: Option<usize>,
     /// So many rounds of the test [default: the fewest that part the graphs as the stable colouring does]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
@@ -59,10 +62,11 @@ fn multiset(name: &str) -> Result<Multiset, String> {
 
 /// Runs `ppgn compile`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    if Ok(args.test) != Test::fwl(2) {
+    let test = test(&args.test, args.order)?;
+    if test.k() < 2 {
         return Err(Error::call(format!(
-            "{} cannot be compiled: networks of pairs, theorem 2's, are 2-fwl",
-            args.test
+            "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl parts the \
+             same graphs"
         ))
         .into());
     }
@@ -73,21 +77,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let start = Instant::now();
-    let compiled = compile(args, &dataset)?;
+    let compiled = compile(args, test, &dataset)?;
     // What is written is what was seen to work: the real network, on all graphs.
     compiled.verify(dataset.graphs(), dataset.schema())?;
-    let settings = Settings::compiled(&args.test.to_string(), &dataset, &compiled)?;
-    let out = args.out.clone().unwrap_or_else(|| free_folder(&format!("{}-{}", dataset.name(), args.test)));
+    let settings = Settings::compiled(&test.to_string(), &dataset, &compiled)?;
+    let out = args.out.clone().unwrap_or_else(|| free_folder(&format!("{}-{test}", dataset.name())));
     let run = Run::import(&out, settings, &compiled.network(&Device::default())?)?;
     let seconds = start.elapsed().as_secs_f64();
     match args.json {
-        true => output::json(&to_json(args, &run, &dataset, &compiled, seconds))?,
-        false => output::print(&to_text(args, &run, &dataset, &compiled, seconds))?,
+        true => output::json(&to_json(test, &run, &dataset, &compiled, seconds))?,
+        false => output::print(&to_text(args, test, &run, &dataset, &compiled, seconds))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn compile(args: &Args, dataset: &Dataset) -> Result<Compiled> {
+fn compile(args: &Args, test: Test, dataset: &Dataset) -> Result<Compiled> {
     let labels = !args.ignore_labels;
     let options = ppgn::wl::Options {
         features: Features { labels, attributes: false },
@@ -96,9 +100,18 @@ fn compile(args: &Args, dataset: &Dataset) -> Result<Compiled> {
         max_memory: args.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
         interrupt: on_ctrl_c(),
     };
-    let colours = refine(dataset.graphs(), args.test, &options)?;
+    let colours = refine(dataset.graphs(), test, &options)?;
     let options = Options { rounds: args.rounds, multiset: args.multiset, labels };
-    Ok(two_fwl(dataset.graphs(), dataset.schema(), &colours, &options)?)
+    Ok(compile::compile(dataset.graphs(), dataset.schema(), &colours, &options)?)
+}
+
+/// The MLPs of a block, by name.
+fn mlps(compiled: &Compiled) -> String {
+    match (compiled.config.model, compiled.config.order) {
+        (Model::Sums, _) => "m1".into(),
+        (_, 2) => "m1, m2".into(),
+        (_, k) => format!("m1 to m{k}"),
+    }
 }
 
 /// How many different rows of scores there are.
@@ -110,16 +123,11 @@ fn classes(compiled: &Compiled) -> usize {
     rows.len()
 }
 
-fn to_json(
-    args: &Args,
-    run: &Run,
-    dataset: &Dataset,
-    compiled: &Compiled,
-    seconds: f64,
-) -> serde_json::Value {
+fn to_json(test: Test, run: &Run, dataset: &Dataset, compiled: &Compiled, seconds: f64) -> serde_json::Value {
     json!({
         "data": dataset.name(),
-        "test": args.test.to_string(),
+        "test": test.to_string(),
+        "order": compiled.config.order,
         "run": run.path(),
         "graphs": dataset.len(),
         "classes": classes(compiled),
@@ -139,13 +147,20 @@ fn parameters(compiled: &Compiled) -> usize {
     compiled.parameters.iter().map(ppgn::nn::Values::len).sum()
 }
 
-fn to_text(args: &Args, run: &Run, dataset: &Dataset, compiled: &Compiled, seconds: f64) -> String {
+fn to_text(
+    args: &Args,
+    test: Test,
+    run: &Run,
+    dataset: &Dataset,
+    compiled: &Compiled,
+    seconds: f64,
+) -> String {
     let mut text = format!(
         "{}: {} in {}, as {} parts them after {}; {} with {} parameters ({seconds:.1} s)\n",
         dataset.name(),
         counted(dataset.len(), "graph", "graphs"),
         counted(classes(compiled), "class", "classes"),
-        args.test,
+        test,
         counted(compiled.rounds, "round", "rounds"),
         counted(compiled.config.blocks.len(), "block", "blocks"),
         parameters(compiled),
@@ -157,13 +172,17 @@ fn to_text(args: &Args, run: &Run, dataset: &Dataset, compiled: &Compiled, secon
             let _ = writeln!(text, "  block {}: {step}", l + 1);
             let _ = writeln!(
                 text,
-                "           m1, m2: hidden {hidden}, then {} of W; m4: {}",
+                "           {}: hidden {hidden}, then {}; m4: {}",
+                mlps(compiled),
                 counted(block.product(), "channel", "channels"),
                 counted(block.width, "channel", "channels")
             );
         }
-        let _ =
-            writeln!(text, "  suffix ii: the sums of the last block over all pairs; the other maps are zero");
+        let tuples = if test.k() == 2 { "pairs".into() } else { format!("{}-tuples", test.k()) };
+        let _ = writeln!(
+            text,
+            "  suffix ii: the sums of the last block over all {tuples}; the other maps are zero"
+        );
     }
     let apart = match classes(compiled) {
         1 => "It parts none of them".to_string(),

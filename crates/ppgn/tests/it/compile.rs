@@ -69,11 +69,49 @@ fn a_compiled_network_is_a_run_like_any_other() {
 }
 
 #[test]
+fn orders_beyond_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = |name: &str| folder.path().join(name).display().to_string();
+    // The order as a number or by itself is the same test, and the same network.
+    for (name, test) in [("a", &["--test", "k-fwl", "--order", "3"][..]), ("b", &["--test", "3-fwl"])] {
+        let compiled =
+            ppgn([&["compile", "cfi:base=k4", "--json", "--out", &net(name)], test].concat()).ok().json();
+        assert_eq!((&compiled["test"], &compiled["order"]), (&"3-fwl".into(), &3.into()));
+        let said = ppgn(["predict", &net(name), "cfi:base=k4", "--pairs", "--json"]).ok().json();
+        let by_test = ppgn([&["wl", "pairs", "cfi:base=k4", "--json"], test].concat()).ok().json();
+        assert_eq!(said["distinguished_indices"], by_test["distinguished_indices"]);
+        assert_eq!((&said["pairs"], &said["distinguished"]), (&1.into(), &1.into()));
+        assert_eq!(said["threshold"], compiled["threshold"]);
+    }
+    let weights =
+        |name: &str| std::fs::read(folder.path().join(name).join("best/model.safetensors")).unwrap();
+    assert_eq!(weights("a"), weights("b"));
+    // 2-FWL, and so 3-WL, is too weak for this pair.
+    for test in ["2-fwl", "3-wl"] {
+        ppgn(["compile", "cfi:base=k4", "--test", test, "--explain", "--out", &net(test)]).ok();
+        let said = ppgn(["predict", &net(test), "cfi:base=k4", "--pairs", "--json"]).ok().json();
+        assert_eq!(said["distinguished"], 0);
+    }
+    let config = std::fs::read_to_string(folder.path().join("3-wl/config.toml")).unwrap();
+    assert!(config.contains("order = 3") && config.contains("model = \"sums\""), "{config}");
+    let explained =
+        ppgn(["compile", "figure1", "--test", "k-wl", "--order", "3", "--explain", "--out", &net("c")])
+            .ok()
+            .out;
+    assert!(explained.contains("over all 3-tuples") && explained.contains("m1: hidden"), "{explained}");
+    ppgn(["embed", &net("c"), "figure1", "--out", &net("features.npz")]).ok();
+}
+
+#[test]
 fn wrong_calls_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net");
     let net = net.to_str().unwrap();
     ppgn(["compile", "figure1", "--test", "1-wl", "--out", net]).fails(2, "cannot be compiled");
+    ppgn(["compile", "figure1", "--test", "k-fwl", "--out", net]).fails(2, "takes --order K");
+    ppgn(["compile", "figure1", "--test", "3-fwl", "--order", "2", "--out", net]).fails(2, "whose k is 3");
+    ppgn(["wl", "pairs", "figure1", "--order", "3"]).fails(2, "does not go with --test 1-wl");
+    ppgn(["wl", "compare", "figure1", "--test", "k-wl", "--order", "0"]).fails(2, "0-wl");
     ppgn(["compile", "figure1", "--multiset", "sums", "--out", net])
         .fails(2, "projections, power-sums and counts");
     ppgn(["compile", "figure1", "--out", folder.path().to_str().unwrap()]).fails(2, "is there already");

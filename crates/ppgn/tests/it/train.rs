@@ -88,6 +88,26 @@ fn a_run_and_what_it_leaves() {
 }
 
 #[test]
+fn orders_beyond_two_train_on_both_spaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut losses = Vec::new();
+    for space in ["dense", "quotient"] {
+        let run = folder.path().join(space);
+        let line = format!("--order 3 --space {space} --precision f64 --limit 8 --epochs 2 --json");
+        losses.push(tiny(&run, &line).ok().json()["train_loss"].as_f64().unwrap());
+        let config: toml::Table = read(&run, "config.toml").parse().unwrap();
+        assert_eq!(config["network"]["order"].as_integer(), Some(3));
+        let run = run.to_str().unwrap();
+        assert_eq!(ppgn(["predict", run, "csl:n=11,skips=2,copies=2", "--json"]).ok().json()["graphs"], 2);
+    }
+    // The same function with the same gradient; rounding alone differs.
+    assert!((losses[0] - losses[1]).abs() < 1e-6 * losses[0].abs(), "{losses:?}");
+    let sums = tiny(&folder.path().join("sums"), "--model sums --limit 8 --epochs 1 --json").ok().json();
+    assert!(sums["train_loss"].as_f64().unwrap().is_finite());
+    tiny(&folder.path().join("none"), "--order 1").fails(2, "an order from 2");
+}
+
+#[test]
 fn default_folders_and_plain_lines() {
     let folder = tempfile::tempdir().unwrap();
     let run = || -> Ran {

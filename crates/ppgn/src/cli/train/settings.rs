@@ -58,11 +58,15 @@ pub(crate) struct SettingsArgs {
     /// How graphs become inputs: paper, authors or qm9; paper+identity, paper+transposed have further channels
     #[arg(long, value_name = "ENCODING", value_parser = encoding)]
     encoding: Option<Encoding>,
+    /// The order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, at n^k rows a graph
+    #[arg(long, value_name = "K")]
+    order: Option<usize>,
     /// The widths of the blocks, such as 32,32,32
     #[arg(long, value_name = "W,W,...", value_parser = widths)]
     blocks: Option<Widths>,
     /// What a block computes of X: mp (the matrix product of the paper), mp+lin (beside it the full basis of linear
-    /// equivariant layers, on the dense space only), lin (that basis alone, dense only) or mlp (no pair sees another)
+    /// equivariant layers, on the dense space only), lin (that basis alone, dense only), mlp (no pair sees another) or
+    /// sums (over one node of the tuple each, as k-WL does)
     #[arg(long, value_name = "MODEL", value_parser = named::<Model>)]
     model: Option<Model>,
     /// Layers of the MLPs m1 and m2, or linear layers of a block in the model lin
@@ -150,6 +154,7 @@ impl SettingsArgs {
             precision: self.precision,
             space: self.space,
             encoding: self.encoding,
+            order: self.order,
             blocks: blocks.map(|widths| widths.0.iter().map(|&w| BlockConfig::new(w)).collect()),
             model: self.model,
             depth: self.depth,

@@ -82,16 +82,41 @@ impl TestArgs {
     }
 }
 
-/// The test by name.
+/// The test by name: `3-fwl`, or `k-fwl --order 3`.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct TestName {
     /// The test: 1-wl, or k-wl or k-fwl for any k >= 2, such as 2-fwl
-    #[arg(long, value_name = "TEST", default_value = "1-wl", value_parser = test)]
-    pub(super) test: Test,
+    #[arg(long, value_name = "TEST", default_value = "1-wl")]
+    test: String,
+    /// The k of k-wl and k-fwl
+    #[arg(long, value_name = "K")]
+    order: Option<usize>,
 }
 
-pub(super) fn test(name: &str) -> Result<Test, String> {
-    name.parse().map_err(|e: ppgn::wl::Error| e.to_string())
+impl TestName {
+    fn test(&self) -> Result<Test> {
+        test(&self.test, self.order)
+    }
+}
+
+/// The test of this name, in which `k` stands for the order.
+pub(super) fn test(name: &str, order: Option<usize>) -> Result<Test> {
+    let family = name.strip_prefix("k-").or_else(|| name.strip_prefix("K-"));
+    let wrong = |message: String| Error::call(message);
+    let text = match (family, order) {
+        (Some(family), Some(k)) => format!("{k}-{family}"),
+        (Some(family), None) => {
+            return Err(wrong(format!("--test {name} takes --order K, or write K-{family}")).into());
+        }
+        (None, _) => name.to_string(),
+    };
+    let test: Test = text.parse().map_err(|e: ppgn::wl::Error| wrong(e.to_string()))?;
+    match order.filter(|&k| k != test.k()) {
+        Some(k) => {
+            Err(wrong(format!("--order {k} does not go with --test {name}, whose k is {}", test.k())).into())
+        }
+        None => Ok(test),
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,8 +145,11 @@ enum Command {
         /// The second graph
         b: Option<String>,
         /// The test [default: 1-wl, 2-fwl, 3-fwl ... until the graphs part]
-        #[arg(long, value_name = "TEST", value_parser = test)]
-        test: Option<Test>,
+        #[arg(long, value_name = "TEST")]
+        test: Option<String>,
+        /// The k of k-wl and k-fwl
+        #[arg(long, value_name = "K", requires = "test")]
+        order: Option<usize>,
         #[command(flatten)]
         args: TestArgs,
     },
@@ -177,12 +205,15 @@ enum Command {
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Refine { graphs, test, colours, svg, args } => {
-            refine::run(&graphs, test.test, refine::Files { colours, svg }, &args)
+            refine::run(&graphs, test.test()?, refine::Files { colours, svg }, &args)
         }
-        Command::Compare { a, b, test, args } => compare::run(&a, b.as_deref(), test, &args),
-        Command::Pairs { graphs, test, args } => pairs::run(&graphs, test.test, &args),
-        Command::Classes { graphs, test, args } => classes::run(&graphs, test.test, &args),
-        Command::Digest { graphs, test, args } => digest::run(&graphs, test.test, &args),
+        Command::Compare { a, b, test: name, order, args } => {
+            let test = name.map(|name| test(&name, order)).transpose()?;
+            compare::run(&a, b.as_deref(), test, &args)
+        }
+        Command::Pairs { graphs, test, args } => pairs::run(&graphs, test.test()?, &args),
+        Command::Classes { graphs, test, args } => classes::run(&graphs, test.test()?, &args),
+        Command::Digest { graphs, test, args } => digest::run(&graphs, test.test()?, &args),
         Command::Kernel { data, out, iterations, gram, args } => {
             kernel::run(&data, &out, iterations, gram, &args)
         }

@@ -1,6 +1,6 @@
-//! Level 0 of the pair levels: classes of input rows that are equal bit for bit.
+//! Level 0 of the levels: classes of input rows that are equal bit for bit.
 //!
-//! Rows are as many as pairs and each may be wide, so they are never all kept: a graph's rows are made, sorted into
+//! Rows are as many as tuples and each may be wide, so they are never all kept: a graph's rows are made, sorted into
 //! classes and dropped, and only those whose hash occurs in several graphs are made again to be compared.
 
 use crate::tuples::classify::{Entry, Keys, Place, Work, classify, sorted};
@@ -36,6 +36,8 @@ impl Bits for u32 {
 
 /// The given rows of a set of graphs, made when they are needed.
 pub(super) struct Inputs<'a, F> {
+    /// The length of the tuples.
+    pub(super) k: usize,
     pub(super) nodes: &'a [usize],
     pub(super) channels: usize,
     /// The rows of a graph.
@@ -46,7 +48,7 @@ pub(super) struct Inputs<'a, F> {
 }
 
 impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
-    /// Level 0: for every graph, the class of equal rows of every pair, numbered by (hash, content).
+    /// Level 0: for every graph, the class of equal rows of every tuple, numbered by (hash, content).
     pub(super) fn colours(&self) -> Result<Vec<Vec<u32>>, Error> {
         let interrupt = self.context.interrupt;
         let mut graphs: Vec<Found> = (0..self.nodes.len())
@@ -69,9 +71,14 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         Ok(graphs.into_iter().map(|g| g.class).collect())
     }
 
+    /// n^k, which [`size`](crate::tuples::size) has seen to be small enough.
+    fn tuples(&self, graph: usize) -> usize {
+        (0..self.k).fold(1, |product: usize, _| product.saturating_mul(self.nodes[graph]))
+    }
+
     fn rows_of(&self, graph: usize) -> Result<Rows<T>, Error> {
         let values = (self.rows)(graph);
-        let expected = (self.nodes[graph] * self.nodes[graph]).saturating_mul(self.channels);
+        let expected = self.tuples(graph).saturating_mul(self.channels);
         match values.len() == expected {
             true => Ok(Rows { values, channels: self.channels }),
             false => Err(Error::Rows { graph, found: values.len(), expected }),
@@ -83,19 +90,19 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         let work = Work { interrupt: self.context.interrupt, parallel: false };
         work.interrupt.check()?;
         let rows = self.rows_of(graph)?;
-        let pairs = self.nodes[graph] * self.nodes[graph];
-        let mut hashes = vec![0; pairs];
+        let tuples = self.tuples(graph);
+        let mut hashes = vec![0; tuples];
         work.each(hashes.chunks_mut(STRETCH).enumerate(), |(stretch, out)| {
-            out.iter_mut().zip(stretch * STRETCH..).for_each(|(hash, pair)| *hash = rows.hash(pair));
+            out.iter_mut().zip(stretch * STRETCH..).for_each(|(hash, tuple)| *hash = rows.hash(tuple));
             Ok(())
         })?;
-        let entry = |pair: usize| Entry {
-            hash: self.context.hashing.finish(hashes[pair], 0, 0),
-            place: Place { graph: graph as u32, item: pair as u32 },
+        let entry = |tuple: usize| Entry {
+            hash: self.context.hashing.finish(hashes[tuple], 0, 0),
+            place: Place { graph: graph as u32, item: tuple as u32 },
         };
-        let mut entries = sorted(|| (0..pairs).map(entry), pairs, work)?;
+        let mut entries = sorted(|| (0..tuples).map(entry), tuples, work)?;
         let starts = classify(&rows, &mut entries, work)?;
-        Found::new(&entries, &starts, pairs, work)
+        Found::new(&entries, &starts, tuples, work)
     }
 
     /// The rows that must be compared across graphs: one for each class whose hash occurs in several. Their graphs'
@@ -109,7 +116,7 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         }
         let need = count.saturating_mul((self.channels * size_of::<T>()) as u64);
         if let Some(limit) = self.limit.filter(|&limit| need > limit) {
-            return Err(Error::Memory { test: Test::fwl(2)?, need, limit });
+            return Err(Error::Memory { test: Test::fwl(self.k)?, need, limit });
         }
         let copy = |(graph, slots): (usize, &mut Vec<u32>)| {
             self.context.interrupt.check()?;

@@ -1,63 +1,65 @@
-//! [`PairLevels`]: the colours of pairs of nodes that networks run on, level by level.
+//! [`TupleLevels`]: the colours of pairs of nodes, or of longer tuples, that networks run on, level by level.
 //!
 //! A network of the paper gives equal rows to pairs that 2-FWL, begun with the network's own input rows, has not told
-//! apart after as many rounds as it has blocks. So one row a colour is enough. Level 0 is equality of input rows, bit
-//! for bit; level l is the partition after l rounds. Unlike the isomorphism types of `2-fwl`, level 0 knows neither
-//! which pairs are (i, i) nor what (k, i) looks like, unless the rows say so.
+//! apart after as many rounds as it has blocks; one of order k, to k-tuples and by k-FWL. So one row a colour is enough.
+//! Level 0 is equality of input rows, bit for bit; level l is the partition after l rounds. Unlike the isomorphism types
+//! of `2-fwl`, level 0 knows neither which pairs are (i, i) nor what (k, i) looks like, unless the rows say so.
 
 mod rows;
 
 use crate::tuples::colouring::{Colouring, Context};
 use crate::tuples::hash::Hashing;
-use crate::tuples::product::Pairs;
-use crate::tuples::size;
-use crate::{Error, Options, Test};
+use crate::tuples::{round, size};
+use crate::{Error, Family, Options, Test};
 pub use rows::Bits;
 use rows::Inputs;
 use std::borrow::Cow;
 
-/// The colours of all pairs of a set of graphs after 0, ..., L rounds of 2-FWL on given rows.
+/// The colours of all k-tuples of a set of graphs after 0, ..., L rounds of k-FWL on given rows; pairs are k = 2.
 ///
 /// The colours of level l are the numbers 0 to [`count(l)`](Self::count) - 1. They are numbered in the order of their
 /// birth: a colour that is split keeps its number for its largest part, so the colours of a level are among those of
-/// the next, and one array holds all levels. Pair (i, k) of a graph with n nodes stands at i * n + k.
+/// the next, and one array holds all levels. Pair (i, k) of a graph with n nodes stands at i * n + k, and so on for
+/// longer tuples.
 ///
 /// ```
-/// use ppgn_wl::{Options, PairLevels};
+/// use ppgn_wl::{Options, TupleLevels};
 /// // A path of three nodes: 1 on the diagonal, 0.5 where there is an edge.
 /// let rows = [1.0f32, 0.5, 0.0, 0.5, 1.0, 0.5, 0.0, 0.5, 1.0];
-/// let levels = PairLevels::new(&[3], 1, 2, &Options::default(), |_graph| rows.to_vec())?;
+/// let levels = TupleLevels::new(2, &[3], 1, 2, &Options::default(), |_graph| rows.to_vec())?;
 /// assert_eq!((levels.count(0), levels.count(1), levels.count(2)), (3, 5, 5));
 /// // The colours on the diagonal: the ends are alike, and the middle is not.
 /// assert_eq!(levels.diagonal(1, 0).iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2, 1]);
 /// # Ok::<(), ppgn_wl::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PairLevels {
+pub struct TupleLevels {
+    k: usize,
     depth: usize,
     nodes: Vec<u32>,
-    /// Where each graph's pairs begin among `colours`, and their number.
+    /// Where each graph's tuples begin among `colours`, and their number.
     offsets: Vec<usize>,
-    /// The colour of every pair at the last level.
+    /// The colour of every tuple at the last level.
     colours: Vec<u32>,
     /// How many colours there are at each level that differs from the one below.
     counts: Vec<u32>,
     /// The colour that each was split from; those of level 0 have themselves.
     parents: Vec<u32>,
-    /// The first pair of every colour: its graph and place.
+    /// The first tuple of every colour: its graph and place.
     first: Vec<(u32, u32)>,
     /// For every level of `counts` but the last: what each colour of the last level was there.
     ancestors: Vec<Vec<u32>>,
 }
 
-impl PairLevels {
-    /// The levels 0 to `depth` of graphs with so many nodes. `rows(g)` gives the rows of graph g: for every pair, in
-    /// the order of places, `channels` values. It is called twice for most graphs, from several threads, and only a
+impl TupleLevels {
+    /// The levels 0 to `depth` of the k-tuples of graphs with so many nodes, k from 2 on. `rows(g)` gives the rows of
+    /// graph g: for every tuple, in the order of places, `channels` values. It is called twice for most graphs, from several threads, and only a
     /// few graphs' rows exist at any time. Of the options, only the limit of memory and the interrupt count.
     ///
     /// # Complexity
-    /// n^3 steps a graph and level, O(n^2) memory.
+    /// k n^(k+1) steps a graph and level, O(n^k) memory.
     pub fn new<T: Bits>(
+        k: usize,
         nodes: &[usize],
         channels: usize,
         depth: usize,
@@ -65,10 +67,11 @@ impl PairLevels {
         rows: impl Fn(usize) -> Vec<T> + Sync,
     ) -> Result<Self, Error> {
         let context = Context { interrupt: &options.interrupt, hashing: Hashing::FULL };
-        Self::with(nodes, channels, depth, options, rows, context)
+        Self::with(k, nodes, channels, depth, options, rows, context)
     }
 
     fn with<T: Bits>(
+        k: usize,
         nodes: &[usize],
         channels: usize,
         depth: usize,
@@ -76,27 +79,29 @@ impl PairLevels {
         rows: impl Fn(usize) -> Vec<T> + Sync,
         context: Context,
     ) -> Result<Self, Error> {
-        size::check_nodes(nodes, Test::fwl(2)?, options)?;
-        let colours = Inputs { nodes, channels, rows, context, limit: options.max_memory }.colours()?;
-        let mut colouring = Colouring::new(2, nodes.to_vec(), colours);
+        let test = Test::fwl(k.max(2))?;
+        let k = test.k();
+        size::check_nodes(nodes, test, options)?;
+        let colours = Inputs { k, nodes, channels, rows, context, limit: options.max_memory }.colours()?;
+        let mut colouring = Colouring::new(k, nodes.to_vec(), colours);
         for _ in 0..depth {
-            let outcome = colouring.round(&Pairs { colouring: &colouring }, context)?;
+            let outcome = round(&colouring, Family::Fwl, k, context)?;
             if !colouring.apply(outcome) {
                 break;
             }
         }
-        Ok(Self::from(colouring, depth))
+        Ok(Self::from(k, colouring, depth))
     }
 
-    fn from(colouring: Colouring, depth: usize) -> Self {
+    fn from(k: usize, colouring: Colouring, depth: usize) -> Self {
         let Colouring { nodes, colours, counts, parents, .. } = colouring;
         let mut offsets = vec![0];
         let mut flat = Vec::with_capacity(colours.iter().map(Vec::len).sum());
         let mut first = vec![(u32::MAX, u32::MAX); parents.len()];
         for (graph, colours) in colours.into_iter().enumerate() {
-            for (pair, &c) in colours.iter().enumerate() {
+            for (place, &c) in colours.iter().enumerate() {
                 let slot = &mut first[c as usize];
-                *slot = (*slot).min((graph as u32, pair as u32));
+                *slot = (*slot).min((graph as u32, place as u32));
             }
             flat.extend(colours);
             offsets.push(flat.len());
@@ -110,7 +115,12 @@ impl PairLevels {
         };
         let ancestors = counts[..counts.len() - 1].iter().map(up_to).collect();
         let nodes = nodes.into_iter().map(|n| n as u32).collect();
-        PairLevels { depth, nodes, offsets, colours: flat, counts, parents, first, ancestors }
+        TupleLevels { k, depth, nodes, offsets, colours: flat, counts, parents, first, ancestors }
+    }
+
+    /// The length of the tuples.
+    pub fn k(&self) -> usize {
+        self.k
     }
 
     /// The last level, L.
@@ -138,7 +148,7 @@ impl PairLevels {
         level.min(self.counts.len() - 1)
     }
 
-    /// The colour of every pair of a graph at a level. O(n^2), or nothing for the last one.
+    /// The colour of every tuple of a graph at a level. O(n^k), or nothing for the last one.
     pub fn colours(&self, level: usize, graph: usize) -> Cow<'_, [u32]> {
         let last = &self.colours[self.offsets[graph]..self.offsets[graph + 1]];
         match self.ancestors.get(level) {
@@ -154,48 +164,53 @@ impl PairLevels {
         Some(if (colour as usize) < self.count(below) { colour } else { self.parents[colour as usize] })
     }
 
-    /// A pair that has this colour, at every level that has the colour: (graph, i, k). It is the first that has it at
-    /// the last level.
-    pub fn example(&self, colour: u32) -> (usize, usize, usize) {
-        let (graph, pair) = self.first[colour as usize];
-        let n = self.nodes(graph as usize);
-        (graph as usize, pair as usize / n, pair as usize % n)
+    /// A tuple that has this colour, at every level that has the colour: its graph and its place there. It is the
+    /// first that has it at the last level.
+    pub fn example(&self, colour: u32) -> (usize, usize) {
+        let (graph, place) = self.first[colour as usize];
+        (graph as usize, place as usize)
     }
 
-    /// What defines a colour of level l >= 1 besides its parent: how often each (c1, c2) occurs among (colour of (i,
-    /// j), colour of (j, k)) at level l - 1, for j = 1, ..., n and any (i, k) that has the colour. In ascending order;
-    /// nothing at level 0. O(n log n).
-    pub fn multiset(&self, level: usize, colour: u32) -> Vec<((u32, u32), u32)> {
+    /// What defines a colour of level l >= 1 besides its parent: how often each word of k colours occurs, over all nodes
+    /// j, among those that a tuple with the colour has at level l - 1 with j put in its first, ..., its last place; of
+    /// pairs (i, k), (colour of (j, k), colour of (i, j)). In ascending order; nothing at level 0. O(k n log n).
+    pub fn multiset(&self, level: usize, colour: u32) -> Vec<(Vec<u32>, u32)> {
         let Some(below) = level.checked_sub(1) else { return Vec::new() };
-        let (graph, i, k) = self.example(colour);
+        let (graph, place) = self.example(colour);
         let n = self.nodes(graph);
         let last = &self.colours[self.offsets[graph]..self.offsets[graph + 1]];
-        let at = |pair: usize| match self.ancestors.get(below) {
-            None => last[pair],
-            Some(ancestors) => ancestors[last[pair] as usize],
+        let at = |place: usize| match self.ancestors.get(below) {
+            None => last[place],
+            Some(ancestors) => ancestors[last[place] as usize],
         };
-        counted((0..n).map(|j| (at(i * n + j), at(j * n + k))).collect())
+        let steps = (0..self.k as u32).rev().map(|q| n.pow(q));
+        let word = |j: usize| steps.clone().map(|s| at(place - place / s % n * s + j * s)).collect();
+        counted((0..n).map(word).collect())
     }
 
-    /// The colours of the pairs (i, i) of a graph at a level, ascending, and how many pairs have each.
+    /// The colours of the tuples (i, ..., i) of a graph at a level, ascending, and how many tuples have each.
     pub fn diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
-        let step = self.nodes(graph) + 1;
-        counted(self.colours(level, graph).iter().step_by(step).copied().collect())
+        counted(self.colours(level, graph).iter().step_by(self.diagonal_step(graph)).copied().collect())
     }
 
-    /// The same for the pairs of different nodes. A colour may be on both lists.
+    /// The same for all other tuples. A colour may be on both lists.
     pub fn off_diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
-        let step = self.nodes(graph) + 1;
+        let step = self.diagonal_step(graph);
         let colours = self.colours(level, graph);
-        let off = colours.iter().enumerate().filter(|&(pair, _)| pair % step != 0);
+        let off = colours.iter().enumerate().filter(|&(place, _)| place % step != 0);
         counted(off.map(|(_, &c)| c).collect())
+    }
+
+    /// From (i, ..., i) to (i + 1, ..., i + 1).
+    fn diagonal_step(&self, graph: usize) -> usize {
+        (0..self.k).fold(0, |sum, _| sum * self.nodes(graph) + 1)
     }
 }
 
 /// The different items, ascending, with their numbers.
-fn counted<T: Ord + Copy>(mut items: Vec<T>) -> Vec<(T, u32)> {
+fn counted<T: Ord + Clone>(mut items: Vec<T>) -> Vec<(T, u32)> {
     items.sort_unstable();
-    items.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+    items.chunk_by(|a, b| a == b).map(|run| (run[0].clone(), run.len() as u32)).collect()
 }
 
 #[cfg(test)]
@@ -215,7 +230,7 @@ mod tests {
         let options = Options::default();
         let with = |bits: u32| {
             let context = Context { interrupt: &options.interrupt, hashing: Hashing::bits(bits) };
-            PairLevels::with(&nodes, 2, 2, &options, rows, context).unwrap()
+            TupleLevels::with(2, &nodes, 2, 2, &options, rows, context).unwrap()
         };
         let full = with(64);
         assert!(full.count(0) <= 9 && full.count(1) > 9);
@@ -238,11 +253,12 @@ mod tests {
     #[test]
     fn rows_must_be_as_many_as_pairs() {
         let of = |values: usize| {
-            PairLevels::new(&[2], 3, 1, &Options::default(), |_| vec![0f32; values]).map(|_| ())
+            TupleLevels::new(2, &[2], 3, 1, &Options::default(), |_| vec![0f32; values]).map(|_| ())
         };
         assert_eq!(of(11), Err(Error::Rows { graph: 0, found: 11, expected: 12 }));
         assert_eq!(of(12), Ok(()));
-        let huge = PairLevels::new(&[2], usize::MAX, 1, &Options::default(), |_| vec![0f32; 4]).map(|_| ());
+        let huge =
+            TupleLevels::new(2, &[2], usize::MAX, 1, &Options::default(), |_| vec![0f32; 4]).map(|_| ());
         assert_eq!(huge, Err(Error::Rows { graph: 0, found: 4, expected: usize::MAX }));
     }
 
@@ -250,13 +266,13 @@ mod tests {
     fn memory_is_limited() {
         let of = |limit| {
             let options = Options { max_memory: Some(limit), ..Options::default() };
-            PairLevels::new(&[10, 10], 1000, 1, &options, |_| vec![0f64; 100_000]).map(|_| ())
+            TupleLevels::new(2, &[10, 10], 1000, 1, &options, |_| vec![0f64; 100_000]).map(|_| ())
         };
         // 200 pairs; then one row of each graph that is like the other's.
         assert!(matches!(of(10_000), Err(Error::Memory { need: 16_000, .. })));
         assert!(matches!(of(16_000), Ok(())));
         let options = Options { max_memory: Some(15_000), ..Options::default() };
-        let wide = PairLevels::new(&[2, 2], 2000, 1, &options, |_| vec![0f64; 8000]).map(|_| ());
+        let wide = TupleLevels::new(2, &[2, 2], 2000, 1, &options, |_| vec![0f64; 8000]).map(|_| ());
         assert!(matches!(wide, Err(Error::Memory { need: 32_000, .. })));
     }
 }

@@ -1,14 +1,14 @@
-//! Pair levels against the definition: equal rows first, then 2-FWL on what they give.
+//! Levels against the definition: equal rows first, then k-FWL on what they give.
 
 use crate::{graphs, naive};
 use ppgn_graph::Graph;
 use ppgn_graph::random::Stream;
-use ppgn_wl::{Bits, Options, PairLevels, Test, refine};
+use ppgn_wl::{Bits, Options, Test, TupleLevels, refine};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn levels<T: Bits>(nodes: &[usize], channels: usize, depth: usize, rows: &[Vec<T>]) -> PairLevels {
-    PairLevels::new(nodes, channels, depth, &Options::default(), |g| rows[g].clone()).unwrap()
+fn levels<T: Bits>(k: usize, nodes: &[usize], channels: usize, depth: usize, rows: &[Vec<T>]) -> TupleLevels {
+    TupleLevels::new(k, nodes, channels, depth, &Options::default(), |g| rows[g].clone()).unwrap()
 }
 
 /// The number of each key among all that occur.
@@ -18,20 +18,37 @@ fn number<K: Ord>(keys: Vec<Vec<K>>) -> Vec<Vec<usize>> {
     keys.iter().map(|graph| graph.iter().map(|key| numbers[key]).collect()).collect()
 }
 
+/// For every node j: the places of the tuples that have it in the first, ..., the last place instead.
+fn with_each_node(place: usize, n: usize, k: usize) -> Vec<Vec<usize>> {
+    let digits: Vec<usize> = (0..k as u32).rev().map(|q| place / n.pow(q) % n).collect();
+    let put = |q: usize, j: usize| {
+        let with = |r: usize| if r == q { j } else { digits[r] };
+        (0..k).fold(0, |place, r| place * n + with(r))
+    };
+    (0..n).map(|j| (0..k).map(|q| put(q, j)).collect()).collect()
+}
+
 /// The levels straight from their definition.
-fn defined<T: Bits>(nodes: &[usize], channels: usize, depth: usize, rows: &[Vec<T>]) -> Vec<Vec<Vec<usize>>> {
+fn defined<T: Bits>(
+    k: usize,
+    nodes: &[usize],
+    channels: usize,
+    depth: usize,
+    rows: &[Vec<T>],
+) -> Vec<Vec<Vec<usize>>> {
     let row = |values: &[T]| values.iter().map(|x| x.bits()).collect::<Vec<u64>>();
     let mut levels = vec![number(rows.iter().map(|r| r.chunks(channels).map(row).collect()).collect())];
     for _ in 0..depth {
         let last = &levels[levels.len() - 1];
-        let key = |g: usize, pair: usize| {
-            let (n, c) = (nodes[g], &last[g]);
-            let (i, k) = (pair / n, pair % n);
-            let mut members: Vec<(usize, usize)> = (0..n).map(|j| (c[i * n + j], c[j * n + k])).collect();
+        let key = |g: usize, place: usize| {
+            let words = with_each_node(place, nodes[g], k).into_iter();
+            let mut members: Vec<Vec<usize>> =
+                words.map(|word| word.into_iter().map(|at| last[g][at]).collect()).collect();
             members.sort_unstable();
-            (c[pair], members)
+            (last[g][place], members)
         };
-        let keys = (0..nodes.len()).map(|g| (0..nodes[g] * nodes[g]).map(|pair| key(g, pair)).collect());
+        let tuples = |g: usize| 0..nodes[g].pow(k as u32);
+        let keys = (0..nodes.len()).map(|g| tuples(g).map(|place| key(g, place)).collect());
         levels.push(number(keys.collect()));
     }
     levels
@@ -49,41 +66,43 @@ fn same(found: &[Vec<u32>], expected: &[Vec<usize>]) -> bool {
 
 /// Everything that the levels say must follow from the colours of pairs.
 fn check<T: Bits>(
+    k: usize,
     nodes: &[usize],
     channels: usize,
     depth: usize,
     rows: &[Vec<T>],
 ) -> Result<(), TestCaseError> {
-    let found = levels(nodes, channels, depth, rows);
-    prop_assert_eq!((found.depth(), found.graphs()), (depth, nodes.len()));
+    let found = levels(k, nodes, channels, depth, rows);
+    prop_assert_eq!((found.k(), found.depth(), found.graphs()), (k, depth, nodes.len()));
     let colours: Vec<Vec<Vec<u32>>> = (0..=depth + 1)
         .map(|l| (0..nodes.len()).map(|g| found.colours(l, g).into_owned()).collect())
         .collect();
-    for (l, expected) in defined(nodes, channels, depth, rows).iter().enumerate() {
+    for (l, expected) in defined(k, nodes, channels, depth, rows).iter().enumerate() {
         prop_assert!(same(&colours[l], expected), "level {l}");
         let present: BTreeSet<u32> = colours[l].iter().flatten().copied().collect();
         prop_assert!(present.iter().copied().eq(0..found.count(l) as u32), "numbers have gaps");
         for c in present {
-            let (g, i, k) = found.example(c);
-            let n = nodes[g];
-            prop_assert_eq!(colours[l][g][i * n + k], c);
+            let (g, place) = found.example(c);
+            prop_assert_eq!(colours[l][g][place], c);
             if l == 0 {
                 prop_assert_eq!((found.parent(0, c), found.multiset(0, c)), (None, vec![]));
                 continue;
             }
             let below = &colours[l - 1][g];
-            prop_assert_eq!(found.parent(l, c), Some(below[i * n + k]));
+            prop_assert_eq!(found.parent(l, c), Some(below[place]));
             let mut multiset = BTreeMap::new();
-            (0..n).for_each(|j| *multiset.entry((below[i * n + j], below[j * n + k])).or_insert(0) += 1);
+            for word in with_each_node(place, nodes[g], k) {
+                let word: Vec<u32> = word.into_iter().map(|at| below[at]).collect();
+                *multiset.entry(word).or_insert(0) += 1;
+            }
             prop_assert_eq!(found.multiset(l, c), multiset.into_iter().collect::<Vec<_>>());
         }
         for (g, &n) in nodes.iter().enumerate() {
             let counts = |on: bool| {
                 let mut counts = BTreeMap::new();
-                for (pair, &c) in colours[l][g].iter().enumerate().filter(|(p, _)| (p / n == p % n) == on) {
-                    let _ = pair;
-                    *counts.entry(c).or_insert(0u32) += 1;
-                }
+                let all_equal = |place: usize| (1..k as u32).all(|q| place / n.pow(q) % n == place % n);
+                let some = colours[l][g].iter().enumerate().filter(|(place, _)| all_equal(*place) == on);
+                some.for_each(|(_, &c)| *counts.entry(c).or_insert(0u32) += 1);
                 counts.into_iter().collect::<Vec<_>>()
             };
             prop_assert_eq!(found.diagonal(l, g), counts(true));
@@ -107,9 +126,18 @@ proptest! {
         let some = [0.0f64, -0.0, 1.0 / 3.0, f64::NAN, 1e-310];
         let mut of = |n: usize| (0..n * n * channels).map(|_| some[random.below(values)]).collect();
         let rows: Vec<Vec<f64>> = nodes.iter().map(|&n| of(n)).collect();
-        check(&nodes, channels, 3, &rows)?;
+        check(2, &nodes, channels, 3, &rows)?;
         let narrow: Vec<Vec<f32>> = rows.iter().map(|r| r.iter().map(|&x| x as f32).collect()).collect();
-        check(&nodes, channels, 3, &narrow)?;
+        check(2, &nodes, channels, 3, &narrow)?;
+    }
+
+    #[test]
+    fn levels_of_triples_are_as_defined((nodes, channels, seed, values) in inputs()) {
+        let mut random = Stream::new(seed, "rows", &[]);
+        let nodes: Vec<usize> = nodes.iter().map(|&n| n.min(4)).collect();
+        let mut of = |n: usize| (0..n.pow(3) * channels).map(|_| random.below(values) as u32).collect();
+        let rows: Vec<Vec<u32>> = nodes.iter().map(|&n| of(n)).collect();
+        check(3, &nodes, channels, 2, &rows)?;
     }
 
     /// Rows that tell the isomorphism type make the levels the rounds of 2-FWL.
@@ -130,7 +158,7 @@ proptest! {
         let rows: Vec<Vec<f32>> =
             some.iter().map(|g| naive::tuples(g, 2).iter().flat_map(|t| row(g, t)).collect()).collect();
         let nodes: Vec<usize> = some.iter().map(Graph::nodes).collect();
-        let found = levels(&nodes, 7, 4, &rows);
+        let found = levels(2, &nodes, 7, 4, &rows);
         for l in 0..=4 {
             let a: Vec<Vec<u32>> = (0..some.len()).map(|g| found.colours(l, g).into_owned()).collect();
             let of_round = |g| rounds.colours_at(g, l).into_iter().map(|c| c as usize).collect();
@@ -159,8 +187,8 @@ proptest! {
         };
         let other_rows: Vec<Vec<u32>> = order.iter().map(moved).collect();
         let other_nodes: Vec<usize> = order.iter().map(|&g| nodes[g as usize]).collect();
-        let a = levels(&nodes, channels, 3, &rows);
-        let b = levels(&other_nodes, channels, 3, &other_rows);
+        let a = levels(2, &nodes, channels, 3, &rows);
+        let b = levels(2, &other_nodes, channels, 3, &other_rows);
         for l in 0..=3 {
             prop_assert_eq!(a.count(l), b.count(l));
             for (new, &old) in order.iter().enumerate() {
@@ -181,14 +209,14 @@ fn threads_change_nothing() {
         nodes.iter().map(|n| (0..n * n).map(|_| u32::from(random.below(n / 2 + 1) == 0)).collect()).collect();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| levels(&nodes, 1, 2, &rows))
+        pool.install(|| levels(2, &nodes, 1, 2, &rows))
     };
     assert_eq!(with(1), with(2));
 }
 
 #[test]
 fn no_channels_are_one_colour() {
-    let found = levels::<f32>(&[3, 2], 0, 2, &[vec![], vec![]]);
+    let found = levels::<f32>(2, &[3, 2], 0, 2, &[vec![], vec![]]);
     // What is left is the number of nodes.
     assert_eq!((found.count(0), found.count(1), found.count(2)), (1, 2, 2));
 }

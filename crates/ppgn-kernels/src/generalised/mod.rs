@@ -1,0 +1,245 @@
+//! The generalised product of Section 6, over k-tuples: what makes networks as strong as k-FWL.
+//!
+//! `W[i1..ik] = factor * sum over j of Y1[j,i2..ik] * Y2[i1,j,i3..ik] * ... * Yk[i1..i(k-1),j]` in every channel; for k =
+//! 2 that is the matrix product Y2 . Y1. On the dense space everything is done by *lines*, the n tuples that differ in
+//! their last node: they lie side by side, and so do their channels. A line of W is a sum over j of one row of Yk times
+//! k - 1 lines of the other factors, number by number; so is a line of every gradient but Yk's, whose rows are sums over
+//! such lines. Every line is computed by one task, in one order. On the quotient ([`quotient`]) rows are gathered.
+
+pub(crate) mod quotient;
+
+use crate::equivariant::mask;
+use crate::product::Square;
+use crate::real::Real;
+use crate::simd::{Kernel, Simd, dispatch};
+use crate::tuples::steps;
+use rayon::prelude::*;
+
+/// W from Y1, ..., Yk, every tuple a row.
+///
+/// # Shapes
+/// - `ys`, each, and `w`: `[rows, channels]`, and the n^k rows of every graph within
+///
+/// # Complexity
+/// O(sum of n^(k+1) * k * channels).
+pub fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[T]], w: &mut [T]) {
+    assert!(ys.len() >= 2 && ys.iter().all(|y| y.len() == w.len()));
+    each_line(graphs, ys.len(), channels, w, |graph, line, out| {
+        dispatch(Sum { graph, line, channels, out, last: ys[ys.len() - 1], factors: &ys[..ys.len() - 1] });
+    });
+}
+
+/// The gradients of Y1, ..., Yk, each already 0 where its Y is not above 0: the derivative of the ReLU that made them.
+///
+/// # Shapes
+/// - `dw`, `ys` and `ds`, each: `[rows, channels]`; the last are written whole
+///
+/// # Complexity
+/// O(sum of n^(k+1) * k^2 * channels).
+pub fn generalised_product_backward<T: Real>(
+    graphs: &[Square],
+    channels: usize,
+    dw: &[T],
+    ys: &[&[T]],
+    ds: &mut [&mut [T]],
+) {
+    let order = ys.len();
+    assert!(order >= 2 && ds.len() == order);
+    assert!(ys.iter().all(|y| y.len() == dw.len()) && ds.iter().all(|d| d.len() == dw.len()));
+    for (q, d) in ds.iter_mut().enumerate() {
+        each_line(graphs, order, channels, d, |graph, line, out| {
+            match q + 1 < order {
+                true => dispatch(Back { graph, line, channels, q, dw, ys, out: &mut *out }),
+                false => {
+                    dispatch(BackLast {
+                        graph,
+                        line,
+                        channels,
+                        dw,
+                        factors: &ys[..order - 1],
+                        out: &mut *out,
+                    });
+                }
+            }
+            mask(out, &ys[q][graph.line(line, channels)..]);
+        });
+    }
+}
+
+impl Square {
+    /// Where the numbers of a line begin.
+    fn line(&self, line: usize, channels: usize) -> usize {
+        (self.start + line * self.nodes) * channels
+    }
+}
+
+/// Calls with every graph, the number of a line of it, and the line.
+fn each_line<T: Real>(
+    graphs: &[Square],
+    order: usize,
+    channels: usize,
+    numbers: &mut [T],
+    call: impl Fn(&Square, usize, &mut [T]) + Sync,
+) {
+    let mut rest = numbers;
+    let mut from = 0;
+    let mut parts = Vec::with_capacity(graphs.len());
+    for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
+        assert!(graph.start >= from, "graphs lie one after another");
+        let rows = graph.nodes.pow(order as u32);
+        let (part, next) = rest.split_at_mut((graph.start - from + rows) * channels);
+        let (_, part) = part.split_at_mut((graph.start - from) * channels);
+        parts.push((graph, part));
+        (rest, from) = (next, graph.start + rows);
+    }
+    parts.into_par_iter().for_each(|(graph, part)| {
+        let lines = part.par_chunks_mut(graph.nodes * channels).enumerate();
+        lines.for_each(|(line, out)| call(graph, line, out));
+    });
+}
+
+/// `out += row * product of lines[..][at..]`, channel by channel.
+#[inline(always)]
+fn add<T: Real>(out: &mut [T], row: &[T], lines: &[&[T]], at: usize) {
+    let channels = out.len();
+    let row = &row[..channels];
+    match lines {
+        [x] => {
+            let x = &x[at..][..channels];
+            out.iter_mut().zip(row).zip(x).for_each(|((o, &r), &x)| *o += r * x);
+        }
+        [x, y] => {
+            let (x, y) = (&x[at..][..channels], &y[at..][..channels]);
+            let numbers = out.iter_mut().zip(row).zip(x.iter().zip(y));
+            numbers.for_each(|((o, &r), (&x, &y))| *o += r * x * y);
+        }
+        _ => {
+            for (c, (o, &r)) in out.iter_mut().zip(row).enumerate() {
+                *o += lines.iter().fold(r, |product, line| product * line[at + c]);
+            }
+        }
+    }
+}
+
+/// The same for all rows of a line, with one row.
+#[inline(always)]
+fn add_line<T: Real>(out: &mut [T], row: &[T], lines: &[&[T]]) {
+    for (l, out) in out.chunks_exact_mut(row.len()).enumerate() {
+        add(out, row, lines, l * row.len());
+    }
+}
+
+/// A line of W.
+struct Sum<'a, T> {
+    graph: &'a Square,
+    line: usize,
+    channels: usize,
+    out: &'a mut [T],
+    /// Yk.
+    last: &'a [T],
+    /// Y1, ..., Y(k-1).
+    factors: &'a [&'a [T]],
+}
+
+impl<T: Real> Kernel<T> for Sum<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let Sum { graph, line, channels, out, last, factors } = self;
+        let (n, width) = (graph.nodes, graph.nodes * channels);
+        let mut places = Vec::new();
+        steps(line, n, factors.len(), &mut places);
+        let mut lines = factors.to_vec();
+        out.fill(T::default());
+        for j in 0..n {
+            for (of, (y, &(first, step))) in lines.iter_mut().zip(factors.iter().zip(&places)) {
+                *of = &y[graph.line(first + j * step, channels)..][..width];
+            }
+            add_line(out, &last[graph.line(line, channels) + j * channels..][..channels], &lines);
+        }
+        scale(out, graph.factor);
+    }
+}
+
+/// A line of the gradient of Yq, q < k: with j the line's own node in place q, the sum over all nodes m put there.
+struct Back<'a, T> {
+    graph: &'a Square,
+    line: usize,
+    channels: usize,
+    q: usize,
+    dw: &'a [T],
+    ys: &'a [&'a [T]],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for Back<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let Back { graph, line, channels, q, dw, ys, out } = self;
+        let (n, width, places) = (graph.nodes, graph.nodes * channels, ys.len() - 1);
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        steps(line, n, places, &mut own);
+        let (first, step) = own[q];
+        let j = (line - first) / step;
+        let mut lines = vec![dw; places];
+        out.fill(T::default());
+        for m in 0..n {
+            let there = first + m * step;
+            steps(there, n, places, &mut others);
+            for (r, (of, &(first, step))) in lines.iter_mut().zip(&others).enumerate() {
+                *of = match r == q {
+                    true => &dw[graph.line(there, channels)..][..width],
+                    false => &ys[r][graph.line(first + j * step, channels)..][..width],
+                };
+            }
+            add_line(out, &ys[places][graph.line(there, channels) + j * channels..][..channels], &lines);
+        }
+        scale(out, graph.factor);
+    }
+}
+
+/// A line of the gradient of Yk: row j is the sum over the line of dW and of the other factors' lines with j.
+struct BackLast<'a, T> {
+    graph: &'a Square,
+    line: usize,
+    channels: usize,
+    dw: &'a [T],
+    /// Y1, ..., Y(k-1).
+    factors: &'a [&'a [T]],
+    out: &'a mut [T],
+}
+
+impl<T: Real> Kernel<T> for BackLast<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let BackLast { graph, line, channels, dw, factors, out } = self;
+        let (n, width) = (graph.nodes, graph.nodes * channels);
+        let mut places = Vec::new();
+        steps(line, n, factors.len(), &mut places);
+        let dw = &dw[graph.line(line, channels)..][..width];
+        let mut lines = factors.to_vec();
+        out.fill(T::default());
+        for (j, out) in out.chunks_exact_mut(channels).enumerate() {
+            for (of, (y, &(first, step))) in lines.iter_mut().zip(factors.iter().zip(&places)) {
+                *of = &y[graph.line(first + j * step, channels)..][..width];
+            }
+            for (l, d) in dw.chunks_exact(channels).enumerate() {
+                add(out, d, &lines, l * channels);
+            }
+        }
+        scale(out, graph.factor);
+    }
+}
+
+#[inline(always)]
+fn scale<T: Real>(out: &mut [T], factor: f64) {
+    if factor != 1.0 {
+        let factor = T::rounded(factor);
+        out.iter_mut().for_each(|x| *x *= factor);
+    }
+}

@@ -1,0 +1,189 @@
+//! The sums over one index of Theorem 1's proof: what makes networks as strong as k-WL.
+//!
+//! `W[i] = factor * (L1(Y)[i], ..., Lk(Y)[i])` with `Lq(Y)[i1..ik] = sum over j of Y[i1..i(q-1),j,i(q+1)..ik]`, one
+//! operation of the linear equivariant basis a place. Each is its own transpose, so the gradient of Y is the sum of the
+//! Lq of the parts of W's.
+
+use crate::product::Square;
+use crate::quotient::Colours;
+use crate::real::Real;
+use crate::shared::Shared;
+use crate::tuples::steps;
+use rayon::prelude::*;
+
+/// W from Y, every tuple a row.
+///
+/// # Shapes
+/// - `y`: `[rows, channels]`, and the n^k rows of every graph within
+/// - `w`: `[rows, order * channels]`
+///
+/// # Complexity
+/// O(sum of n^k * k * channels).
+pub fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usize, y: &[T], w: &mut [T]) {
+    assert_eq!(w.len(), y.len() * order);
+    for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
+        let places = graph.places(order);
+        let sums: Vec<Vec<T>> =
+            places.par_iter().map(|place| place.sums(y, channels, 0, channels, graph.factor)).collect();
+        let rows = graph.nodes.pow(order as u32);
+        let w = &mut w[graph.start * order * channels..][..rows * order * channels];
+        w.par_chunks_mut(order * channels).enumerate().for_each(|(row, w)| {
+            for ((w, place), sums) in w.chunks_exact_mut(channels).zip(&places).zip(&sums) {
+                w.copy_from_slice(&sums[place.without(row) * channels..][..channels]);
+            }
+        });
+    }
+}
+
+/// The gradient of Y, 0 where Y is not above 0.
+///
+/// # Shapes
+/// - `dw`: `[rows, order * channels]`
+/// - `y`, `d`: `[rows, channels]`; the last is written where graphs are
+///
+/// # Complexity
+/// O(sum of n^k * k * channels).
+pub fn index_sums_backward<T: Real>(
+    graphs: &[Square],
+    order: usize,
+    channels: usize,
+    dw: &[T],
+    y: &[T],
+    d: &mut [T],
+) {
+    assert!(dw.len() == y.len() * order && d.len() == y.len());
+    for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
+        let places = graph.places(order);
+        let sums: Vec<Vec<T>> = places
+            .par_iter()
+            .enumerate()
+            .map(|(q, place)| place.sums(dw, order * channels, q * channels, channels, graph.factor))
+            .collect();
+        let part = graph.start * channels..(graph.start + graph.nodes.pow(order as u32)) * channels;
+        let rows = d[part.clone()].par_chunks_mut(channels).zip(y[part].par_chunks(channels));
+        rows.enumerate().for_each(|(row, (d, y))| {
+            d.fill(T::default());
+            for (place, sums) in places.iter().zip(&sums) {
+                let sums = &sums[place.without(row) * channels..][..channels];
+                d.iter_mut().zip(sums).for_each(|(d, &s)| *d += s);
+            }
+            d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > T::default() { *d } else { T::default() });
+        });
+    }
+}
+
+/// One place of a graph's tuples.
+struct Place {
+    start: usize,
+    nodes: usize,
+    /// The tuples without what is before and in the place.
+    step: usize,
+    /// The tuples of what is before it.
+    before: usize,
+}
+
+impl Square {
+    fn places(&self, order: usize) -> Vec<Place> {
+        let power = |p: usize| self.nodes.pow(p as u32);
+        let place = |q: usize| Place {
+            start: self.start,
+            nodes: self.nodes,
+            step: power(order - 1 - q),
+            before: power(q),
+        };
+        (0..order).map(place).collect()
+    }
+}
+
+impl Place {
+    /// The number of a tuple with this place left out.
+    #[inline(always)]
+    fn without(&self, tuple: usize) -> usize {
+        tuple / (self.step * self.nodes) * self.step + tuple % self.step
+    }
+
+    /// The sums over the place's node of some channels, `[n^(k-1), width]`.
+    fn sums<T: Real>(&self, x: &[T], channels: usize, from: usize, width: usize, factor: f64) -> Vec<T> {
+        let mut sums = vec![T::default(); self.before * self.step * width];
+        let rows = self.before * self.nodes * self.step;
+        let x = x[self.start * channels..][..rows * channels].chunks_exact(channels);
+        for (row, x) in x.enumerate() {
+            let sum = &mut sums[self.without(row) * width..][..width];
+            sum.iter_mut().zip(&x[from..from + width]).for_each(|(s, &x)| *s += x);
+        }
+        let factor = T::rounded(factor);
+        sums.iter_mut().for_each(|s| *s *= factor);
+        sums
+    }
+}
+
+/// W from Y, one row a colour.
+///
+/// # Shapes
+/// - `y`: `[below, channels]`
+/// - `w`: `[examples, order * channels]`
+///
+/// # Complexity
+/// O(examples * n * k * channels).
+pub fn quotient_sums<T: Real>(colours: Colours<'_>, order: usize, channels: usize, y: &[T], w: &mut [T]) {
+    colours.check(order);
+    assert!(y.len() == colours.below * channels);
+    assert!(w.len() == colours.examples.len() * order * channels);
+    w.par_chunks_mut((order * channels).max(1)).zip(colours.examples).for_each(|(w, example)| {
+        let graph = example.graph as usize;
+        let factor = T::rounded(colours.factors[graph]);
+        let mut places = Vec::new();
+        steps(example.place as usize, colours.nodes[graph], order, &mut places);
+        w.fill(T::default());
+        for (w, &(first, step)) in w.chunks_exact_mut(channels).zip(&places) {
+            for j in 0..colours.nodes[graph] {
+                let row = colours.matrix[colours.offsets[graph] + first + j * step] as usize;
+                w.iter_mut().zip(&y[row * channels..][..channels]).for_each(|(w, &y)| *w += y);
+            }
+            w.iter_mut().for_each(|w| *w *= factor);
+        }
+    });
+}
+
+/// The gradient of Y, 0 where Y is not above 0.
+///
+/// # Shapes
+/// - `dw`: `[examples, order * channels]`
+/// - `y`, `d`: `[below, channels]`; the last is written whole
+///
+/// # Complexity
+/// O(examples * n * k * channels).
+pub fn quotient_sums_backward<T: Real>(
+    colours: Colours<'_>,
+    order: usize,
+    channels: usize,
+    dw: &[T],
+    y: &[T],
+    d: &mut [T],
+) {
+    colours.check(order);
+    assert!(y.len() == colours.below * channels && d.len() == y.len());
+    assert!(dw.len() == colours.examples.len() * order * channels);
+    const WIDTH: usize = 32;
+    d.fill(T::default());
+    let shared = Shared::new(d);
+    (0..channels.div_ceil(WIDTH)).into_par_iter().for_each(|group| {
+        let from = group * WIDTH;
+        let width = WIDTH.min(channels - from);
+        let mut places = Vec::new();
+        for (example, dw) in colours.examples.iter().zip(dw.chunks_exact(order * channels)) {
+            let graph = example.graph as usize;
+            let factor = T::rounded(colours.factors[graph]);
+            steps(example.place as usize, colours.nodes[graph], order, &mut places);
+            for (dw, &(first, step)) in dw.chunks_exact(channels).zip(&places) {
+                for j in 0..colours.nodes[graph] {
+                    let row = colours.matrix[colours.offsets[graph] + first + j * step] as usize;
+                    // SAFETY: this task alone writes these channels.
+                    let d = unsafe { shared.part(row * channels + from, width) };
+                    d.iter_mut().zip(&dw[from..from + width]).for_each(|(d, &dw)| *d += dw * factor);
+                }
+            }
+        }
+    });
+    d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > T::default() { *d } else { T::default() });
+}

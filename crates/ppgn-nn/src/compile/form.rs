@@ -1,0 +1,55 @@
+//! Which network a test becomes: the paper's three, by the test's family and its k.
+
+use crate::config::PpgnConfig;
+use crate::model::Model;
+use ppgn_graph::{Error, Result};
+use ppgn_wl::{Family, Test};
+
+/// The form of a compiled network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Form {
+    /// The length of the tuples.
+    pub(super) order: usize,
+    /// Whether blocks have the sums over one place each, instead of a product.
+    pub(super) sums: bool,
+    /// For every factor of the product, or every sum: the place of the tuple where its nodes j are put.
+    pub(super) places: Vec<usize>,
+}
+
+impl Form {
+    /// 2-FWL is the network of Theorem 2, k-FWL the generalised product network, k-WL the k-order network of Theorem 1.
+    pub(super) fn of(test: Test) -> Result<Self> {
+        let order = test.k();
+        if order < 2 {
+            return Err(Error::call(format!(
+                "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl parts \
+                 the same graphs"
+            )));
+        }
+        let sums = test.family() == Family::Wl;
+        let places = match (sums, order) {
+            // W[i,k] = sum over j of Y1[i,j] * Y2[j,k].
+            (false, 2) => vec![1, 0],
+            (_, k) => (0..k).collect(),
+        };
+        let form = Form { order, sums, places };
+        form.config(1, 1).validate()?;
+        Ok(form)
+    }
+
+    /// A configuration of the form, its blocks the default ones.
+    pub(super) fn config(&self, inputs: usize, outputs: usize) -> PpgnConfig {
+        let model = if self.sums { Model::Sums } else { Model::Mp };
+        PpgnConfig { order: self.order, model, ..PpgnConfig::new(inputs, outputs) }
+    }
+
+    /// Whether the input are isomorphism types of tuples.
+    pub(super) fn has_types(&self) -> bool {
+        self.config(1, 1).tuples().is_some()
+    }
+
+    /// What rows are, for people.
+    pub(super) fn tuples(&self) -> String {
+        if self.order == 2 { "pairs".into() } else { format!("{}-tuples", self.order) }
+    }
+}
