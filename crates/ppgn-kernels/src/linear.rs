@@ -29,6 +29,27 @@ impl<'a, T: Real> Layer<'a, T> {
         (Layer { weight, bias, inputs, outputs }, rest)
     }
 
+    /// Y from X.
+    ///
+    /// # Shapes
+    /// - `x`: `[rows, inputs]`
+    /// - `y`: `[rows, outputs]`
+    ///
+    /// # Complexity
+    /// O(rows * inputs * outputs).
+    ///
+    /// # Panics
+    /// If the lengths do not fit each other.
+    pub fn forward(&self, x: &[T], y: &mut [T]) {
+        let count = x.len() / self.inputs.max(1);
+        assert_eq!((x.len(), y.len()), (count * self.inputs, count * self.outputs));
+        let panels = self.forward_panels(0, self.inputs);
+        let chunk = chunk_rows(count);
+        let x = x.par_chunks((chunk * self.inputs).max(1));
+        x.zip(y.par_chunks_mut((chunk * self.outputs).max(1)))
+            .for_each(|(x, y)| rows(x, &panels, y, Start::Bias(self.bias), End::Keep));
+    }
+
     /// How many numbers it has in a flat array.
     pub(crate) fn len(&self) -> usize {
         (self.inputs + 1) * self.outputs

@@ -63,6 +63,7 @@ pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKi
 pub use layout::{Array, Layout, Part};
 pub use model::Model;
 pub use network::{Engine, Ppgn, Step};
+pub use ppgn_kernels as kernels;
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
 pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};

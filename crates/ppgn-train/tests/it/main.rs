@@ -2,4 +2,3 @@
 
 mod protocols;
 mod resume;
-mod space;

@@ -1,4 +1,4 @@
-//! A run on either space is the same run, up to rounding.
+//! A run on either space is the same run, up to rounding. A process of its own: where colours are kept is said for all of it.
 
 use ppgn_graph::Dataset;
 use ppgn_graph::generate::generate;
