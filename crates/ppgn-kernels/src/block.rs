@@ -8,12 +8,12 @@
 //! output is `m4(m3(X), W, ReLU(L(X)))`.
 
 use crate::buffer::Buffer;
-use crate::equivariant::{Equivariant, mask};
+use crate::equivariant::Equivariant;
 use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::quotient::{quotient_generalised, quotient_generalised_backward};
 use crate::generalised::{generalised_product, generalised_product_backward};
 use crate::linear::{Input, Joined, Layer, add_to, all_column_sums, chunk_rows, linear_backward};
-use crate::mlp::{Backward, Forward, Mlp, mlps, mlps_backward};
+use crate::mlp::{Backward, Forward, Mlp, mask, mlps, mlps_backward};
 use crate::norm;
 use crate::product::{Square, product, product_backward};
 use crate::quotient::{Colours, quotient_product, quotient_product_backward};
@@ -324,8 +324,8 @@ impl<T: Real> Block<'_, T> {
             (wanted || self.m3.is_some()).then(|| Buffer::zeros(x.len() / self.inputs() * self.passed()));
         let mut dx_of_residual = None;
         // The norm's gradient needs what W's gradient takes the place of.
-        let normed = self.norm.map(|_| w.copy());
-        let before = linear.as_ref().map(Buffer::copy);
+        let normed = self.norm.map(|_| Buffer::copy(&w));
+        let before = linear.as_deref().map(Buffer::copy);
         {
             let below = pairs.drop(&d, self.outputs(), x.len() / self.inputs());
             let below = below.as_deref().unwrap_or(&d);
@@ -333,7 +333,7 @@ impl<T: Real> Block<'_, T> {
             let beside = [&mut w[..], linear.as_deref_mut().unwrap_or_default()];
             self.part(pairs, [below, &d], input, beside, dx.as_deref_mut(), of_m4);
             if self.residual && wanted {
-                dx_of_residual = Some(copy(below));
+                dx_of_residual = Some(Buffer::copy(below));
             }
         }
         drop(d);
@@ -437,12 +437,6 @@ impl<T: Real> Block<'_, T> {
 
 fn slices<T: Real>(buffers: &mut [Buffer<T>]) -> Vec<&mut [T]> {
     buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
-}
-
-fn copy<T: Real>(x: &[T]) -> Buffer<T> {
-    let mut copy = Buffer::dirty(x.len());
-    copy.copy_from_slice(x);
-    copy
 }
 
 /// Each row from its row below.

@@ -71,10 +71,10 @@ impl<T: Real> Buffer<T> {
         buffer
     }
 
-    /// The same numbers again.
-    pub(crate) fn copy(&self) -> Self {
-        let mut copy = Self::dirty(self.length);
-        copy.copy_from_slice(self);
+    /// These numbers again.
+    pub(crate) fn copy(numbers: &[T]) -> Self {
+        let mut copy = Self::dirty(numbers.len());
+        copy.copy_from_slice(numbers);
         copy
     }
 }

@@ -5,8 +5,8 @@
 //! backward, over either kind of rows ([`Pairs`]) and with any of the products ([`Product`]); [`Equivariant`] is the
 //! linear equivariant layer, [`Linears`] a block of such layers alone; [`pool_max`] and [`pool_sum`] make one row a graph;
 //! [`adam`] is the optimiser. Matrix products, bias, ReLU and its mask are one pass,
-//! rows stay in the cache through an MLP, hidden layers are computed again instead of kept, and memory is used again
-//! from step to step ([`Buffer`]).
+//! rows stay in the cache through an MLP, hidden layers are kept or computed again ([`Keep`]), gradients take the places of
+//! what they are gradients of, and memory is used again from step to step ([`Buffer`]).
 //!
 //! Everything runs in rayon's current pool; results do not depend on its size. The vector instructions are found at run
 //! time ([`Level`]).

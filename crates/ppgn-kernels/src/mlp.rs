@@ -210,3 +210,11 @@ fn rows_backward<T: Real>(mlps: &[Backward<'_, T>], dx: &mut [T]) {
         }
     });
 }
+
+/// A gradient becomes 0 where the output of a ReLU is not above 0.
+pub(crate) fn mask<T: Real>(d: &mut [T], y: &[T]) {
+    let zero = T::default();
+    d.par_chunks_mut(1 << 14).zip(y.par_chunks(1 << 14)).for_each(|(d, y)| {
+        d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > zero { *d } else { zero });
+    });
+}

@@ -4,6 +4,7 @@
 //! operation of the linear equivariant basis a place. Each is its own transpose, so the gradient of Y is the sum of the
 //! Lq of the parts of W's.
 
+use crate::mlp::mask;
 use crate::product::Square;
 use crate::quotient::Colours;
 use crate::real::Real;
@@ -185,5 +186,5 @@ pub fn quotient_sums_backward<T: Real>(
             }
         }
     });
-    d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > T::default() { *d } else { T::default() });
+    mask(d, y);
 }

@@ -2,7 +2,7 @@
 //!
 //! The whole way from rows to pooled features is one operation with its own backward pass. burn's autodiff has the
 //! suffix and the loss, whatever the caller makes of them, and stops at the pooled features; from their gradient on,
-//! [`Tape::backward`] goes back through the blocks in place. Other devices compose burn's operations instead
+//! [`Trunk::backward`] goes back through the blocks in place. Other devices compose burn's operations instead
 //! ([`crate::block`]); tests hold the two together.
 
 use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, SuffixKind};

@@ -25,16 +25,25 @@ pub fn keep_colours_in(data_dir: Option<PathBuf>) {
 /// What stops a search for colours.
 static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
 
-/// From now on a search for colours ends with an error when this is set. It may take long, and nobody hears of
-/// [`Event`](crate::Event)s meanwhile.
+/// From now on a search for colours, of which nobody hears while it lasts, ends when this is set; training is then
+/// stopped, as by a watcher.
 pub fn stop_colouring_by(interrupt: Interrupt) {
     *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt);
+}
+
+fn interrupt() -> Interrupt {
+    INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+}
+
+/// Whether that was asked for.
+pub(crate) fn interrupted() -> bool {
+    interrupt().check().is_err()
 }
 
 /// The space of a run, by its settings.
 pub(crate) fn choose(settings: &Settings, encoder: &Encoder, dataset: &Dataset) -> Result<Chosen> {
     let data_dir = DATA_DIR.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let interrupt = INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
+    let interrupt = interrupt();
     let key = format!(
         "{} {:?} {:?} {} {} {:?}",
         settings.digest,

@@ -5,6 +5,7 @@ use crate::data::{Goal, Prepared};
 use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
 use crate::run::{Run, State, Summary, arrays};
+use crate::space::interrupted;
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{Adam, Batch, Chosen, Device, Ppgn, Step, Values};
 use std::time::Instant;
@@ -73,9 +74,16 @@ pub(crate) enum Attempt {
 /// [`train`], with a loss that is no finite number told apart from everything else that can go wrong.
 pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Attempt> {
     let settings = run.settings();
-    let prepared = Prepared::new(settings, dataset)?;
-    let go_on = watcher(Event::Ready { space: &prepared.space });
     let device = Device::default();
+    let prepared = match Prepared::new(settings, dataset) {
+        // Stopped while the data was made ready: that is no failure.
+        Err(_) if interrupted() => {
+            let epochs = run.restore(&device)?.map_or(0, |(_, _, state)| state.epoch);
+            return Ok(Attempt::Ended(Outcome::Stopped { epochs }));
+        }
+        prepared => prepared?,
+    };
+    let go_on = watcher(Event::Ready { space: &prepared.space });
     let (mut network, mut adam, mut state) = match run.restore(&device)? {
         Some(restored) => restored,
         None => {

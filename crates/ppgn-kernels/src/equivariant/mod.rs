@@ -20,9 +20,9 @@ mod sums;
 use crate::buffer::Buffer;
 use crate::gemm::{Panels, Product, View, outer};
 use crate::linear::add_to;
+use crate::mlp::mask;
 use crate::product::Square;
 use crate::real::Real;
-use rayon::prelude::*;
 use sums::{Fate, Sums, mapped, transposed};
 
 /// Operations of the basis: Bell(4).
@@ -221,7 +221,7 @@ impl<T: Real> Linears<'_, T> {
         let y = y.unwrap_or_else(|| Buffer::dirty(0));
         // The caller goes on with the output; which of it is above 0 is needed on the way back.
         if keep {
-            kept.push(y.copy());
+            kept.push(Buffer::copy(&y));
         }
         (y, keep.then_some(kept))
     }
@@ -255,12 +255,4 @@ impl<T: Real> Linears<'_, T> {
         }
         Some(d)
     }
-}
-
-/// A gradient becomes 0 where the output of a ReLU is not above 0.
-pub(crate) fn mask<T: Real>(d: &mut [T], y: &[T]) {
-    let zero = T::default();
-    d.par_chunks_mut(1 << 14).zip(y.par_chunks(1 << 14)).for_each(|(d, y)| {
-        d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > zero { *d } else { zero });
-    });
 }

@@ -8,7 +8,7 @@
 
 pub(crate) mod quotient;
 
-use crate::equivariant::mask;
+use crate::mlp::mask;
 use crate::product::Square;
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -70,6 +70,21 @@ impl Square {
     /// Where the numbers of a line begin.
     fn line(&self, line: usize, channels: usize) -> usize {
         (self.start + line * self.nodes) * channels
+    }
+
+    /// Of every factor the line with node j in the factor's place.
+    #[inline(always)]
+    fn lines_with<'a, T>(
+        &self,
+        j: usize,
+        channels: usize,
+        factors: &[&'a [T]],
+        places: &[(usize, usize)],
+        lines: &mut [&'a [T]],
+    ) {
+        for (of, (y, &(first, step))) in lines.iter_mut().zip(factors.iter().zip(places)) {
+            *of = &y[self.line(first + j * step, channels)..][..self.nodes * channels];
+        }
     }
 }
 
@@ -147,15 +162,13 @@ impl<T: Real> Kernel<T> for Sum<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
         let Sum { graph, line, channels, out, last, factors } = self;
-        let (n, width) = (graph.nodes, graph.nodes * channels);
+        let n = graph.nodes;
         let mut places = Vec::new();
         steps(line, n, factors.len(), &mut places);
         let mut lines = factors.to_vec();
         out.fill(T::default());
         for j in 0..n {
-            for (of, (y, &(first, step))) in lines.iter_mut().zip(factors.iter().zip(&places)) {
-                *of = &y[graph.line(first + j * step, channels)..][..width];
-            }
+            graph.lines_with(j, channels, factors, &places, &mut lines);
             add_line(out, &last[graph.line(line, channels) + j * channels..][..channels], &lines);
         }
         scale(out, graph.factor);
@@ -225,9 +238,7 @@ impl<T: Real> Kernel<T> for BackLast<'_, T> {
         let mut lines = factors.to_vec();
         out.fill(T::default());
         for (j, out) in out.chunks_exact_mut(channels).enumerate() {
-            for (of, (y, &(first, step))) in lines.iter_mut().zip(factors.iter().zip(&places)) {
-                *of = &y[graph.line(first + j * step, channels)..][..width];
-            }
+            graph.lines_with(j, channels, factors, &places, &mut lines);
             for (l, d) in dw.chunks_exact(channels).enumerate() {
                 add(out, d, &lines, l * channels);
             }

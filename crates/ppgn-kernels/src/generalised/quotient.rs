@@ -5,7 +5,7 @@
 //! channels: every sum has one order.
 
 use super::{add, scale};
-use crate::equivariant::mask;
+use crate::mlp::mask;
 use crate::quotient::{Colours, Example};
 use crate::real::Real;
 use crate::shared::Shared;

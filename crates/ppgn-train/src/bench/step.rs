@@ -80,8 +80,9 @@ pub fn step(work: &StepWork) -> Result<StepFigures> {
     let config =
         PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
     config.validate()?;
-    let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(inputs));
-    if numbers.is_none_or(|numbers| numbers > 1 << 34) {
+    let widest = inputs.max(features);
+    let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(widest));
+    if numbers.is_none_or(|numbers| numbers > 1 << 31) {
         return Err(Error::call(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
     }
     let before = gemm_gflops(graphs * n * n, steps);

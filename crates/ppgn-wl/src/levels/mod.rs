@@ -53,8 +53,9 @@ pub struct TupleLevels {
 
 impl TupleLevels {
     /// The levels 0 to `depth` of the k-tuples of graphs with so many nodes, k from 2 on. `rows(g)` gives the rows of
-    /// graph g: for every tuple, in the order of places, `channels` values. It is called twice for most graphs, from several threads, and only a
-    /// few graphs' rows exist at any time. Of the options, only the limit of memory and the interrupt count.
+    /// graph g: for every tuple, in the order of places, `channels` values. It is called twice for most graphs, from
+    /// several threads, and only a few graphs' rows exist at any time. Of the options, only the limit of memory and the
+    /// interrupt count.
     ///
     /// # Complexity
     /// k n^(k+1) steps a graph and level, O(n^k) memory.

@@ -43,7 +43,7 @@ enum Command {
     Embed(embed::Args),
     /// List the runs in a folder: settings, state, best figures
     Runs(runs::Args),
-    /// Write the network that is a Weisfeiler-Leman test on given graphs: the paper's theorem 2 as weights
+    /// Write the network that is a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
     /// Make a run of a PyTorch checkpoint of the paper's authors
     Import(import::Args),

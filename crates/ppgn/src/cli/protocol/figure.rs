@@ -4,7 +4,7 @@ use super::board::Board;
 use super::reproduce::{Common, Order, Part, permission};
 use super::{duration, shown, stopped};
 use crate::cli::output;
-use crate::cli::train::settings::load_all;
+use crate::cli::train::settings::load_to_train;
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::nn::Model;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let common = &args.common;
-    let (spec, whole) = load_all(&args.data, &common.input)?;
+    let (spec, whole) = load_to_train(&args.data, &common.input)?;
     let dataset = limited(&whole, common.limit, common.seed)?;
     let last = common.seed.checked_add(u64::from(args.seeds) - 1);
     let last = last.ok_or_else(|| Error::call("the seeds go beyond the largest number"))?;

@@ -153,12 +153,7 @@ fn work(args: &Args, run: &Run, dataset: &Dataset) -> Result<ExitCode> {
         interrupt.check().is_ok()
     });
     progress.end();
-    let outcome = match outcome {
-        // Stopped while the data was made ready: that is no failure.
-        Err(_) if interrupt.check().is_err() => Outcome::Stopped { epochs: Overview::of(run.path())?.epochs },
-        outcome => outcome?,
-    };
-    match outcome {
+    match outcome? {
         Outcome::Finished(summary) => ending::finished(run, &summary, args.json),
         Outcome::Stopped { epochs } => {
             let path = run.path().display();
