@@ -67,7 +67,7 @@ impl<T: Real> Buffer<T> {
     /// So many zeros.
     pub fn zeros(length: usize) -> Self {
         let mut buffer = Self::dirty(length);
-        buffer.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
+        clear(&mut buffer);
         buffer
     }
 
@@ -77,6 +77,11 @@ impl<T: Real> Buffer<T> {
         copy.copy_from_slice(numbers);
         copy
     }
+}
+
+/// Makes all numbers 0.
+pub fn clear<T: Real>(numbers: &mut [T]) {
+    numbers.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
 }
 
 impl<T: Real> Drop for Buffer<T> {

@@ -31,7 +31,7 @@ mod tuples;
 
 pub use adam::{AdamStep, adam, finite};
 pub use block::{Block, Keep, Kept, Pairs, Product};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, clear};
 pub use equivariant::{Equivariant, Linears};
 pub use generalised::quotient::{quotient_generalised, quotient_generalised_backward};
 pub use generalised::{generalised_product, generalised_product_backward};
@@ -44,3 +44,9 @@ pub use real::Real;
 pub use simd::Level;
 pub use sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
 pub use tuples::{Patterns, patterns};
+
+/// Work on one of the threads of rayon's current pool: for a pass that has many parallel sections, of which each one that is
+/// entered from outside the pool waits for a thread to wake up.
+pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}

@@ -73,7 +73,7 @@ pub(crate) fn chunk_rows(rows: usize) -> usize {
 }
 
 /// One of the inputs that a linear layer has side by side.
-pub(crate) struct Joined<'a, T> {
+pub(crate) struct Joined<'a, T: Real> {
     /// The input, and where its gradient goes.
     pub(crate) input: Input<'a, T>,
     /// Its width.

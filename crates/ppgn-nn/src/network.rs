@@ -188,17 +188,29 @@ impl Ppgn {
 
     /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
     pub fn backward(&self, batch: &Batch, loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>) -> Result<Step> {
+        self.backward_in(Vec::new(), batch, loss)
+    }
+
+    /// The same with the memory of an earlier step's gradients for the new ones, where it fits: fresh memory costs a small
+    /// step more than its arithmetic.
+    pub fn backward_in(
+        &self,
+        memory: Vec<Values>,
+        batch: &Batch,
+        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
+    ) -> Result<Step> {
         self.check(batch)?;
         match (self.engine, self.precision) {
             (Engine::Composed, _) => self.composed_backward(batch, loss),
-            (Engine::Kernels, Precision::F32) => self.kernel_backward::<f32>(batch, loss),
-            (Engine::Kernels, Precision::F64) => self.kernel_backward::<f64>(batch, loss),
+            (Engine::Kernels, Precision::F32) => self.kernel_backward::<f32>(memory, batch, loss),
+            (Engine::Kernels, Precision::F64) => self.kernel_backward::<f64>(memory, batch, loss),
         }
     }
 
     /// The blocks by the kernels; the suffix and the loss by burn, from the pooled features on.
     fn kernel_backward<T: Number>(
         &self,
+        memory: Vec<Values>,
         batch: &Batch,
         loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
     ) -> Result<Step> {
@@ -219,9 +231,13 @@ impl Ppgn {
             of_features.push(T::slice(&values).map(<[T]>::to_vec).unwrap_or_default());
         }
         let tape = tape.expect("a tape was asked for");
-        let of_blocks = trunk.backward(rows, tape, &of_features, &self.layout);
+        let (of_blocks, last) = self.layout.arrays().split_at(self.config.blocks.len());
+        let last = &last[0];
+        let mut memory = memory.into_iter().map(T::vector);
+        let mut of_blocks: Vec<Vec<T>> =
+            of_blocks.iter().map(|array| zeros(memory.next().flatten(), array.len())).collect();
+        trunk.backward(rows, tape, &of_features, &mut of_blocks);
         let mut result: Vec<Values> = of_blocks.into_iter().map(T::values).collect();
-        let last = &self.layout.arrays()[self.config.blocks.len()];
         let mut of_suffix = Values::zeros(self.precision, last.len());
         for (part, leaf) in last.parts.iter().zip(&leaves) {
             if let Some(gradient) = leaf.grad_remove(&mut gradients) {
@@ -365,6 +381,17 @@ impl Ppgn {
             return Err(Error::call("the network and the batch are on different devices"));
         }
         Ok(())
+    }
+}
+
+/// So many zeros, in this memory if it is as long.
+fn zeros<T: Number>(memory: Option<Vec<T>>, length: usize) -> Vec<T> {
+    match memory.filter(|memory| memory.len() == length) {
+        Some(mut memory) => {
+            ppgn_kernels::clear(&mut memory);
+            memory
+        }
+        None => vec![T::default(); length],
     }
 }
 

@@ -66,6 +66,9 @@ pub trait Number: Real + ppgn_kernels::Real + Element + Bits + sealed::Sealed {
 
     /// The numbers of values that are of this kind.
     fn slice(values: &Values) -> Option<&[Self]>;
+
+    /// The vector of values that are of this kind.
+    fn vector(values: Values) -> Option<Vec<Self>>;
 }
 
 macro_rules! number {
@@ -78,6 +81,13 @@ macro_rules! number {
             }
 
             fn slice(values: &Values) -> Option<&[Self]> {
+                match values {
+                    Values::$kind(numbers) => Some(numbers),
+                    _ => None,
+                }
+            }
+
+            fn vector(values: Values) -> Option<Vec<Self>> {
                 match values {
                     Values::$kind(numbers) => Some(numbers),
                     _ => None,

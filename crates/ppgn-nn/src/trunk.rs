@@ -6,12 +6,11 @@
 //! ([`crate::block`]); tests hold the two together.
 
 use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, SuffixKind};
-use crate::layout::Layout;
 use crate::model::Model;
 use crate::space::Space;
 use ppgn_kernels::{
     Block, Buffer, Colours, Equivariant, Keep, Kept, Layer, Linears, Mlp, Pairs, Pools, Product, Real,
-    Square, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward,
+    Square, Ties, in_pool, pool_max, pool_max_backward, pool_sum, pool_sum_backward,
 };
 
 /// A network's blocks over their parameters, on a space.
@@ -53,6 +52,10 @@ impl<'a, T: Real> Trunk<'a, T> {
 
     /// The pooled features that the suffix takes, `[graphs, patterns * width]` each, and the tape if it is wanted.
     pub(crate) fn forward(&self, rows: &[T], keep: bool) -> (Vec<Vec<T>>, Option<Tape<T>>) {
+        in_pool(|| self.forward_here(rows, keep))
+    }
+
+    fn forward_here(&self, rows: &[T], keep: bool) -> (Vec<Vec<T>>, Option<Tape<T>>) {
         let mut tape = Tape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
         let mut pooled = Vec::new();
         let mut input: Option<Buffer<T>> = None;
@@ -82,17 +85,13 @@ impl<'a, T: Real> Trunk<'a, T> {
         (pooled, keep.then_some(tape))
     }
 
-    /// The gradient of the blocks' parameters, array by array, from that of the pooled features.
-    pub(crate) fn backward(
-        &self,
-        rows: &[T],
-        tape: Tape<T>,
-        features: &[Vec<T>],
-        layout: &Layout,
-    ) -> Vec<Vec<T>> {
+    /// Adds the gradient of the blocks' parameters to theirs, array by array, from that of the pooled features.
+    pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, features: &[Vec<T>], gradients: &mut [Vec<T>]) {
+        in_pool(|| self.backward_here(rows, tape, features, gradients));
+    }
+
+    fn backward_here(&self, rows: &[T], tape: Tape<T>, features: &[Vec<T>], gradients: &mut [Vec<T>]) {
         let Tape { mut inputs, mut kept, mut ties } = tape;
-        let mut gradients: Vec<Vec<T>> =
-            layout.arrays()[..self.blocks.len()].iter().map(|a| vec![T::default(); a.len()]).collect();
         let mut features = features.iter().rev();
         let mut d: Option<Buffer<T>> = None;
         for (l, block) in self.blocks.iter().enumerate().rev() {
@@ -110,7 +109,6 @@ impl<'a, T: Real> Trunk<'a, T> {
             let x = x.as_deref().unwrap_or(rows);
             d = block.backward(self.plan.pairs(l), x, kept, gradient, &mut gradients[l], l > 0);
         }
-        gradients
     }
 }
 
@@ -310,6 +308,7 @@ impl<'a> Plan<'a> {
 mod tests {
     use super::*;
     use crate::config::BlockConfig;
+    use crate::layout::Layout;
     use crate::precision::Precision;
     use crate::{Batch, Device, Number};
     use ppgn_graph::encode::{Encoding, Kind};
@@ -335,7 +334,10 @@ mod tests {
         let run = |trunk: &Trunk<'_, f64>| {
             let (pooled, tape) = trunk.forward(rows, true);
             let ones: Vec<Vec<f64>> = pooled.iter().map(|p| vec![1.0; p.len()]).collect();
-            (pooled, trunk.backward(rows, tape.unwrap(), &ones, &layout))
+            let mut gradients: Vec<Vec<f64>> =
+                layout.arrays()[..3].iter().map(|array| vec![0.0; array.len()]).collect();
+            trunk.backward(rows, tape.unwrap(), &ones, &mut gradients);
+            (pooled, gradients)
         };
         let ordinary = Trunk::new(&config, &arrays, batch.space());
         let mut general = Trunk::new(&config, &arrays, batch.space());

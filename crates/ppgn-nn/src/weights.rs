@@ -9,7 +9,7 @@ use crate::layout::{Array, Layout, Part};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use burn::tensor::Device;
-use ppgn_graph::format::write_atomically;
+use ppgn_graph::format::write_whole;
 use ppgn_graph::{Defect, Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub fn write(path: impl AsRef<Path>, tensors: &[Named], metadata: Option<(&str, 
     let metadata = metadata.map(|(key, text)| [(key.to_string(), text.to_string())].into());
     let file = safetensors::serialize(views, metadata)
         .map_err(|e| Error::call(format!("cannot write {}: {e}", path.display())))?;
-    write_atomically(path, |out| std::io::Write::write_all(out, &file).map_err(|e| Error::io(path, e)))
+    write_whole(path, &file)
 }
 
 /// Reads a safetensors file of f32 and f64 tensors.

@@ -15,12 +15,11 @@ use crate::picture::{Panel, Picture};
 use crate::run::{read_metrics, write_json};
 use crate::search::{Grid, Search, SearchReport};
 use crate::settings::Overrides;
-use ppgn_graph::format::write_atomically;
+use ppgn_graph::format::write_whole;
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{BlockConfig, Layout, Model, SuffixKind};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The preset that says what the paper's paragraph leaves open.
@@ -314,8 +313,7 @@ impl FigureReport {
             ("figure.png", picture.png()),
         ];
         for (name, bytes) in files {
-            let file = folder.join(name);
-            write_atomically(&file, |out| out.write_all(&bytes).map_err(|e| Error::io(&file, e)))?;
+            write_whole(&folder.join(name), &bytes)?;
         }
         write_json(&folder.join("figure.json"), self)
     }
@@ -342,19 +340,15 @@ impl FigureReport {
     }
 
     fn picture(&self) -> Picture {
-        let percent = |curve: &[f64]| curve.iter().map(|x| x * 100.0).collect::<Vec<_>>();
-        let panel = |title: &str, of: &dyn Fn(&Curves) -> Vec<f64>| {
-            let curves: Vec<(&str, Vec<f64>)> = self.models.iter().map(|m| (m.model, of(m))).collect();
-            (format!("{}, {title}", self.dataset), curves)
+        let percent =
+            |curve: &[f64]| curve.iter().enumerate().map(|(e, x)| (e as f64 + 1.0, x * 100.0)).collect();
+        let panel = |title: &str, of: &dyn Fn(&Curves) -> &[f64]| Panel {
+            title: format!("{}, {title}", self.dataset),
+            curves: self.models.iter().map(|m| (m.model, percent(of(m)))).collect(),
         };
-        let panels = [
-            panel("training accuracy, %", &|m| percent(&m.training)),
-            panel("validation accuracy, %", &|m| percent(&m.validation)),
-        ];
-        let panels = panels.each_ref().map(|(title, curves)| Panel {
-            title: title.clone(),
-            curves: curves.iter().map(|(name, curve)| (*name, curve.as_slice())).collect(),
-        });
-        Picture::panels(&panels)
+        Picture::by_epoch(&[
+            panel("training accuracy, %", &|m| &m.training),
+            panel("validation accuracy, %", &|m| &m.validation),
+        ])
     }
 }

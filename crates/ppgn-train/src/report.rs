@@ -8,10 +8,9 @@ use crate::overview::seconds;
 use crate::run::{Run, Summary};
 use crate::settings::{Division, Settings};
 use chart::{Chart, Line};
-use ppgn_graph::format::write_atomically;
-use ppgn_graph::{Error, Result};
+use ppgn_graph::Result;
+use ppgn_graph::format::write_whole;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 const STYLE: &str = "\
 :root{--ink:#1b1f24;--soft:#667085;--line:#d8dde4;--card:#f6f8fa;--page:#fff;--train:#8a94a6;--validation:#e07b00;--test:#1769c0}
@@ -30,7 +29,7 @@ pre{background:var(--card);border-radius:.6rem;padding:1rem;overflow-x:auto;font
 pub(crate) fn write(run: &Run, summary: &Summary, metrics: &[Epoch]) -> Result<()> {
     let page = page(run.settings(), summary, metrics, seconds(run.path()))?;
     let file = run.path().join("report.html");
-    write_atomically(&file, |out| out.write_all(page.as_bytes()).map_err(|e| Error::io(&file, e)))
+    write_whole(&file, page.as_bytes())
 }
 
 fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64) -> Result<String> {

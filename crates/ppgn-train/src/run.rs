@@ -14,7 +14,7 @@
 use crate::data::Scaling;
 use crate::metrics::{Best, Epoch};
 use crate::settings::Settings;
-use ppgn_graph::format::write_atomically;
+use ppgn_graph::format::write_whole;
 use ppgn_graph::{Defect, Error, Result};
 use ppgn_nn::{Adam, Device, Layout, Ppgn, Values, weights};
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ impl Run {
             .map_err(|e| Error::io(parent, e))?;
         let config = settings.to_toml()?;
         let file = folder.path().join("config.toml");
-        write_atomically(&file, |out| out.write_all(config.as_bytes()).map_err(|e| Error::io(&file, e)))?;
+        write_whole(&file, config.as_bytes())?;
         for inner in ["checkpoint", "best"] {
             std::fs::create_dir(folder.path().join(inner)).map_err(|e| Error::io(&path, e))?;
         }
@@ -231,9 +231,7 @@ impl Run {
             };
             let cut: String = text.split_inclusive('\n').take(epochs).collect();
             if cut != text {
-                write_atomically(&file, |out| {
-                    out.write_all(cut.as_bytes()).map_err(|e| Error::io(&file, e))
-                })?;
+                write_whole(&file, cut.as_bytes())?;
             }
         }
         Ok(kept.into_iter().take(epochs).collect())
@@ -248,9 +246,7 @@ impl Run {
 /// A file of JSON for people and programs, whole or not at all.
 pub(crate) fn write_json(file: &Path, content: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(content).map_err(|e| Error::unfit(e.to_string()))?;
-    write_atomically(file, |out| {
-        out.write_all(format!("{text}\n").as_bytes()).map_err(|e| Error::io(file, e))
-    })
+    write_whole(file, format!("{text}\n").as_bytes())
 }
 
 /// The parameters of a network without their names.

@@ -7,7 +7,7 @@ use crate::report;
 use crate::run::{Run, State, Summary, arrays};
 use crate::space::interrupted;
 use ppgn_graph::{Dataset, Error, Result};
-use ppgn_nn::{Adam, Batch, Chosen, Device, Ppgn, Step, Values};
+use ppgn_nn::{Adam, Batch, Chosen, Device, Ppgn, Values};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -177,9 +177,11 @@ fn one_epoch(
     );
     let mut sums = Sums::new(prepared);
     let mut graphs = 0;
+    let mut memory = Vec::new();
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen, network.device())?;
-        let Some(step) = one_step(prepared, network, adam, &batch, chosen, rate)? else {
+        let Some((loss, scores)) = one_step(prepared, network, adam, &batch, chosen, rate, &mut memory)?
+        else {
             return Ok(Pass::Diverged(Error::unfit(format!(
                 "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
                  checkpoint (epoch {}) is kept. A smaller --rate may help",
@@ -187,7 +189,7 @@ fn one_epoch(
                 epoch - 1
             ))));
         };
-        sums.add(prepared, chosen, step.loss, &step.scores.to_f64());
+        sums.add(prepared, chosen, loss, &scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
             return Ok(Pass::Stopped);
@@ -196,7 +198,8 @@ fn one_epoch(
     Ok(Pass::Whole(sums.finish(prepared)))
 }
 
-/// Trains on one batch; nothing, and no change, where the loss or its gradient is no finite number.
+/// Trains on one batch and gives its loss and scores; nothing, and no change, where the loss or its gradient is no finite
+/// number. `memory` is for the gradients, and is used again from step to step.
 pub(crate) fn one_step(
     prepared: &Prepared,
     network: &mut Ppgn,
@@ -204,13 +207,15 @@ pub(crate) fn one_step(
     batch: &Batch,
     chosen: &[u32],
     rate: f64,
-) -> Result<Option<Step>> {
-    let step = network.backward(batch, |scores| prepared.loss(scores, chosen))?;
+    memory: &mut Vec<Values>,
+) -> Result<Option<(f64, Values)>> {
+    let step = network.backward_in(std::mem::take(memory), batch, |scores| prepared.loss(scores, chosen))?;
     if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
         return Ok(None);
     }
     network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
-    Ok(Some(step))
+    *memory = step.gradients;
+    Ok(Some((step.loss, step.scores)))
 }
 
 /// The figures of a part of the data, without training on it.

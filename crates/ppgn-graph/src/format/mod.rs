@@ -309,3 +309,8 @@ pub fn write_atomically(
     file.persist(path).map_err(|e| Error::io(path, e.error))?;
     Ok(())
 }
+
+/// The same of bytes that are there already.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(path, |out| std::io::Write::write_all(out, bytes).map_err(|e| Error::io(path, e)))
+}

@@ -1,5 +1,6 @@
 //! Matrices laid out for the registers.
 
+use crate::buffer::Buffer;
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 
@@ -28,9 +29,9 @@ impl<'a, T> View<'a, T> {
 }
 
 /// A matrix `[depth, columns]` in panels of NR columns, each `[depth, NR]`, the last one filled up with zeros.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Panels<T> {
-    pub(super) numbers: Vec<T>,
+#[derive(Debug)]
+pub(crate) struct Panels<T: Real> {
+    pub(super) numbers: Buffer<T>,
     pub(crate) depth: usize,
     pub(super) columns: usize,
 }
@@ -52,10 +53,13 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Panels<T> {
         let View { numbers, rows, columns, down, right } = self.matrix;
-        let mut packed = vec![T::default(); rows * columns.next_multiple_of(S::NR)];
+        let mut packed = Buffer::dirty(rows * columns.next_multiple_of(S::NR));
         for (panel, to) in packed.chunks_exact_mut((rows * S::NR).max(1)).enumerate() {
             let from = panel * S::NR;
             let width = S::NR.min(columns - from);
+            if width < S::NR {
+                to.fill(T::default());
+            }
             if right == 1 {
                 for (k, line) in to.chunks_exact_mut(S::NR).enumerate() {
                     line[..width].copy_from_slice(&numbers[k * down + from..][..width]);

@@ -54,7 +54,7 @@ pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_
     dispatch(Rows { a, b, c, start, end });
 }
 
-struct Rows<'a, T> {
+struct Rows<'a, T: Real> {
     a: &'a [T],
     b: &'a Panels<T>,
     c: &'a mut [T],

@@ -48,3 +48,22 @@ fn the_same_bits_in_f64() {
         "one thread and two differ"
     );
 }
+
+#[test]
+fn memory_that_is_used_again_changes_nothing() {
+    let mut random = Stream::new(4, "determinism", &[]);
+    let graphs: Vec<Rows> = [5, 3].iter().map(|&n| Rows::random(n, 2, &mut random)).collect();
+    let batch = batch(2, &graphs.iter().collect::<Vec<_>>(), Precision::F64);
+    let config =
+        PpgnConfig { blocks: vec![BlockConfig::new(6), BlockConfig::new(4)], ..PpgnConfig::new(2, 2) };
+    let network = config.init(&Device::default(), 5, Precision::F64).unwrap();
+    let fresh = network.backward(&batch, |s| loss::cross_entropy(s, &[0, 1])).unwrap().gradients;
+    let full = |precision: Precision, more: usize| -> Vec<Values> {
+        fresh.iter().map(|g| Values::from_f64(precision, &vec![f64::NAN; g.len() + more])).collect()
+    };
+    // What fits, what is too long, what is of another kind, and too little.
+    for memory in [full(Precision::F64, 0), full(Precision::F64, 1), full(Precision::F32, 0), Vec::new()] {
+        let again = network.backward_in(memory, &batch, |s| loss::cross_entropy(s, &[0, 1])).unwrap();
+        assert_eq!(again.gradients, fresh);
+    }
+}

@@ -80,11 +80,12 @@ pub fn epoch(
     let mut adam = Adam::new(&crate::run::arrays(&network)?);
     let Some(first) = batches.first() else { return Err(Error::call("there are no batches to train on")) };
     let mut rows = vec![0; settings.network.blocks.len() + 1];
+    let mut memory = Vec::new();
     let mut train = |chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
         let batch = prepared.batch(chosen, &device)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
-        let step = one_step(&prepared, &mut network, &mut adam, &batch, chosen, training.rate)?;
-        step.map(|step| step.loss).ok_or_else(|| {
+        let step = one_step(&prepared, &mut network, &mut adam, &batch, chosen, training.rate, &mut memory)?;
+        step.map(|(loss, _)| loss).ok_or_else(|| {
             Error::unfit("the loss is no finite number after some steps; a smaller --rate may help")
         })
     };

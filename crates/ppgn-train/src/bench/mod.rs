@@ -1,16 +1,21 @@
-//! What training costs on this machine, now: a step on random inputs, an epoch of a dataset.
+//! What networks cost on this machine, now: a training step on random inputs, an epoch of a dataset, a part of a network by
+//! the number of nodes.
 //!
 //! The counterpart of `bench` and `epoch` of a PyTorch program, so that the two can be run in turn on the same work. Times
 //! mean something only beside others of the same sitting; [`gemm_gflops`] is what the machine gives a plain matrix
 //! product at that moment.
 
+mod cost;
 mod epoch;
 mod gemm;
+mod scaling;
 mod step;
 mod usage;
 
+pub use cost::{CostFigures, Subject, cost};
 pub use epoch::{EpochFigures, EpochWork, epoch};
 pub use gemm::gemm_gflops;
+pub use scaling::{Growth, sizes, write_scaling};
 pub use step::{StepFigures, StepWork, step, step_flops};
 
 /// The middle one of some numbers; of an even number the upper middle one.

@@ -97,14 +97,16 @@ pub fn step(work: &StepWork) -> Result<StepFigures> {
     drop(parameters);
 
     let mut times = Vec::with_capacity(steps);
+    let mut memory = Vec::new();
     let mut faults = minor_faults();
     for number in 0..steps + WARM {
         if number == WARM {
             faults = minor_faults();
         }
         let start = Instant::now();
-        let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &classes))?;
+        let step = network.backward_in(memory, &batch, |scores| loss::cross_entropy(scores, &classes))?;
         network.update(|parameters| adam.step(parameters, &step.gradients, 1e-4))?;
+        memory = step.gradients;
         times.push(start.elapsed().as_secs_f64());
     }
     let minor_faults = minor_faults().zip(faults).map(|(end, start)| (end - start) as f64 / steps as f64);

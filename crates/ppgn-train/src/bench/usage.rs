@@ -4,8 +4,17 @@ use std::fs::read_to_string;
 
 /// The most memory that was resident at once, in MiB.
 pub(super) fn peak_rss_mb() -> Option<f64> {
+    status("VmHWM:")
+}
+
+/// The memory that is resident now, in MiB.
+pub(super) fn rss_mb() -> Option<f64> {
+    status("VmRSS:")
+}
+
+fn status(name: &str) -> Option<f64> {
     let status = read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 

@@ -21,6 +21,7 @@ pub(crate) enum Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
+    Middle,
     End,
 }
 
@@ -47,8 +48,24 @@ pub(crate) struct Picture {
 /// Curves over the same range, beside others of their kind.
 pub(crate) struct Panel<'a> {
     pub(crate) title: String,
-    /// Each by its name; values from epoch 1 on.
-    pub(crate) curves: Vec<(&'a str, &'a [f64])>,
+    /// Each by its name.
+    pub(crate) curves: Vec<(&'a str, Vec<(f64, f64)>)>,
+}
+
+impl Panel<'_> {
+    /// The least and the greatest of some numbers of its points, if they have any.
+    fn range(&self, of: impl Fn(&(f64, f64)) -> f64) -> Option<(f64, f64)> {
+        let numbers = self.curves.iter().flat_map(|(_, points)| points).map(of).filter(|x| x.is_finite());
+        numbers.fold(None, |range: Option<(f64, f64)>, x| {
+            Some(range.map_or((x, x), |(low, high)| (low.min(x), high.max(x))))
+        })
+    }
+}
+
+/// A panel's scales: where its marks are, and what is written at them. The outermost are its ends.
+struct Frame {
+    across: Vec<(f64, String)>,
+    up: Vec<(f64, String)>,
 }
 
 const PANEL: (f64, f64) = (420.0, 300.0);
@@ -58,40 +75,72 @@ const TOP: f64 = 34.0;
 const BOTTOM: f64 = 58.0;
 
 impl Picture {
-    /// Panels side by side: values by epoch, a curve each with its name below. All panels have one scale.
-    pub(crate) fn panels(panels: &[Panel<'_>]) -> Self {
+    /// Panels side by side: values by epoch, from 1 on, a curve each with its name below. All panels have one scale.
+    pub(crate) fn by_epoch(panels: &[Panel<'_>]) -> Self {
+        let ranges = || panels.iter().filter_map(|panel| panel.range(|p| p.1));
+        let range = ranges().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let marks = range.map_or(vec![0.0, 1.0], |(low, high)| ticks(low, high));
+        let up: Vec<(f64, String)> = marks.iter().map(|&mark| (mark, short(mark))).collect();
+        let frame = |panel: &Panel<'_>| {
+            let epochs = panel.range(|p| p.0).map_or(1.0, |range| range.1);
+            let across = vec![(1.0, "epoch 1".into()), (epochs.max(2.0), epochs.to_string())];
+            Frame { across, up: up.clone() }
+        };
+        Self::panels(panels, frame)
+    }
+
+    /// The same with both scales by their logarithms, marked at powers of two across and of ten upwards: what grows as a
+    /// power is a straight line. Numbers are above 0; panels have scales of their own.
+    pub(crate) fn logarithmic(mut panels: Vec<Panel<'_>>) -> Self {
+        for (_, points) in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
+            points.iter_mut().for_each(|(x, y)| (*x, *y) = (x.log2(), y.log10()));
+        }
+        let powers = |base: f64, range: Option<(f64, f64)>| {
+            let (low, high) = range.map_or((0, 1), |(low, high)| (low.floor() as i32, high.ceil() as i32));
+            (low..=high.max(low + 1)).map(|e| (f64::from(e), short(base.powi(e)))).collect()
+        };
+        Self::panels(&panels, |panel| Frame {
+            across: powers(2.0, panel.range(|p| p.0)),
+            up: powers(10.0, panel.range(|p| p.1)),
+        })
+    }
+
+    fn panels(panels: &[Panel<'_>], frame: impl Fn(&Panel<'_>) -> Frame) -> Self {
         let (width, height) = (PANEL.0 * panels.len() as f64, PANEL.1);
         let mut picture = Picture { width, height, shapes: Vec::new() };
-        let values = || panels.iter().flat_map(|p| &p.curves).flat_map(|(_, c)| c.iter().copied());
-        let values = || values().filter(|v| v.is_finite());
-        let (low, high) =
-            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-        let marks = if low <= high { ticks(low, high) } else { vec![0.0, 1.0] };
         for (i, panel) in panels.iter().enumerate() {
-            picture.panel(PANEL.0 * i as f64, panel, &marks);
+            picture.panel(PANEL.0 * i as f64, panel, &frame(panel));
         }
         picture
     }
 
-    fn panel(&mut self, from: f64, panel: &Panel<'_>, marks: &[f64]) {
+    fn panel(&mut self, from: f64, panel: &Panel<'_>, Frame { across, up }: &Frame) {
         let (left, right) = (from + LEFT, from + PANEL.0 - RIGHT);
         let (top, bottom) = (TOP, PANEL.1 - BOTTOM);
-        let (low, high) = (marks[0], marks[marks.len() - 1]);
-        let epochs = panel.curves.iter().map(|(_, c)| c.len()).max().unwrap_or(1).max(1);
-        let x = |epoch: usize| left + (epoch - 1) as f64 / (epochs - 1).max(1) as f64 * (right - left);
-        let y = |value: f64| bottom - (value - low) / (high - low) * (bottom - top);
+        let place = |marks: &[(f64, String)], at: f64, (start, end): (f64, f64)| {
+            let (low, high) = (marks[0].0, marks[marks.len() - 1].0);
+            start + (at - low) / (high - low) * (end - start)
+        };
+        let x = |at: f64| place(across, at, (left, right));
+        let y = |at: f64| place(up, at, (bottom, top));
         self.words((left, top - 14.0), Anchor::Start, DARK, panel.title.clone());
-        for &mark in marks {
-            self.line(vec![(left, y(mark)), (right, y(mark))], 1.0, GRID);
-            self.words((left - 6.0, y(mark) + 3.5), Anchor::End, SOFT, short(mark));
+        for (mark, name) in up {
+            self.line(vec![(left, y(*mark)), (right, y(*mark))], 1.0, GRID);
+            self.words((left - 6.0, y(*mark) + 3.5), Anchor::End, SOFT, name.clone());
         }
-        self.words((left, bottom + 16.0), Anchor::Start, SOFT, "epoch 1".into());
-        self.words((right, bottom + 16.0), Anchor::End, SOFT, epochs.to_string());
+        for (i, (mark, name)) in across.iter().enumerate() {
+            let anchor = match i {
+                0 => Anchor::Start,
+                _ if i + 1 == across.len() => Anchor::End,
+                _ => Anchor::Middle,
+            };
+            self.words((x(*mark), bottom + 16.0), anchor, SOFT, name.clone());
+        }
         let mut at = left;
         for (c, (name, curve)) in panel.curves.iter().enumerate() {
             let colour = COLOURS[c % COLOURS.len()];
-            let points = curve.iter().enumerate().filter(|(_, v)| v.is_finite());
-            self.line(points.map(|(e, &v)| (x(e + 1), y(v))).collect(), 1.6, colour);
+            let points = curve.iter().filter(|(_, v)| v.is_finite());
+            self.line(points.map(|&(a, v)| (x(a), y(v))).collect(), 1.6, colour);
             self.line(vec![(at, bottom + 37.0), (at + 18.0, bottom + 37.0)], 3.0, colour);
             self.words((at + 24.0, bottom + 40.5), Anchor::Start, DARK, (*name).into());
             at += 24.0 + LETTER * name.len() as f64 + 24.0;
@@ -113,8 +162,12 @@ mod tests {
 
     fn picture() -> Picture {
         let (a, b) = ([0.5, 0.75, 1.0], [0.5, f64::NAN, 0.25]);
-        let panel = |title: &str| Panel { title: title.into(), curves: vec![("mp", &a), ("a<b", &b)] };
-        Picture::panels(&[panel("training"), panel("validation & more")])
+        let by_epoch = |values: [f64; 3]| [1.0, 2.0, 3.0].into_iter().zip(values).collect();
+        let panel = |title: &str| Panel {
+            title: title.into(),
+            curves: vec![("mp", by_epoch(a)), ("a<b", by_epoch(b))],
+        };
+        Picture::by_epoch(&[panel("training"), panel("validation & more")])
     }
 
     #[test]
@@ -156,7 +209,23 @@ mod tests {
 
     #[test]
     fn nothing_to_draw_is_an_empty_frame() {
-        let picture = Picture::panels(&[Panel { title: "é".into(), curves: vec![("none", &[])] }]);
-        assert!(picture.svg().contains("none") && picture.png().len() > 100);
+        let panel = || Panel { title: "é".into(), curves: vec![("none", Vec::new())] };
+        for picture in [Picture::by_epoch(&[panel()]), Picture::logarithmic(vec![panel()])] {
+            assert!(picture.svg().contains("none") && picture.png().len() > 100);
+        }
+    }
+
+    #[test]
+    fn powers_are_straight_lines() {
+        let curve = [1.0f64, 2.0, 4.0, 8.0].map(|n| (n, n.powi(3))).to_vec();
+        let picture = Picture::logarithmic(vec![Panel { title: "n^3".into(), curves: vec![("a", curve)] }]);
+        let drawn = picture.shapes.iter().find_map(|shape| match shape {
+            Shape::Line { points, .. } if points.len() == 4 => Some(points),
+            _ => None,
+        });
+        let steps: Vec<(f64, f64)> =
+            drawn.unwrap().windows(2).map(|w| (w[1].0 - w[0].0, w[1].1 - w[0].1)).collect();
+        assert!(steps.iter().all(|s| (s.0 - steps[0].0).abs() < 1e-9 && (s.1 - steps[0].1).abs() < 1e-9));
+        assert!(picture.svg().contains(">8</text>") && picture.svg().contains(">1000</text>"));
     }
 }

@@ -67,6 +67,7 @@ impl Canvas {
         let wide = LETTER * text.chars().count() as f64;
         let x = match anchor {
             Anchor::Start => x,
+            Anchor::Middle => x - wide / 2.0,
             Anchor::End => x - wide,
         };
         let left = (x * SCALE as f64).round() as i64;

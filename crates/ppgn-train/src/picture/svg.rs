@@ -27,6 +27,7 @@ impl Picture {
                 Shape::Words { at: (x, y), anchor, colour, text } => {
                     let anchor = match anchor {
                         Anchor::Start => "start",
+                        Anchor::Middle => "middle",
                         Anchor::End => "end",
                     };
                     writeln!(

@@ -8,12 +8,11 @@ use super::output::{self, counted};
 use super::train::ending::by_target;
 use super::train::settings::load_all;
 use anyhow::Result;
-use ppgn::graph::format::write_atomically;
+use ppgn::graph::format::write_whole;
 use ppgn::graph::{Dataset, Error};
 use ppgn::train::{Goal, Prediction, Predictor, Settings};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let text = || format.text(&rows, predictor.settings());
     match &args.out {
         Some(path) => {
-            write_atomically(path, |out| out.write_all(text().as_bytes()).map_err(|e| Error::io(path, e)))?;
+            write_whole(path, text().as_bytes())?;
         }
         None if !args.json => output::print(&text())?,
         None => {}

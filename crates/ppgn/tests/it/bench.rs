@@ -65,3 +65,47 @@ fn a_known_dataset() {
         assert_eq!((&line["dataset"], &line["graphs"]), (&"MUTAG".into(), &30.into()));
     }
 }
+
+#[test]
+fn growth_with_the_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("scaling");
+    let words = ["bench", "scaling", "block-2", "layer-2", "--tuples", "2304", "--features", "2"];
+    let more = ["--repeats", "1", "--json", "--out", out.to_str().unwrap()];
+    let v = ppgn(words.into_iter().chain(more)).ok().json();
+    let subjects = v["subjects"].as_array().unwrap();
+    assert_eq!(subjects.len(), 2);
+    for (subject, (name, claim)) in subjects.iter().zip([("block-2", 3), ("layer-2", 2)]) {
+        assert_eq!((&subject["subject"], &subject["time_claim"]), (&name.into(), &claim.into()));
+        let points = subject["points"].as_array().unwrap();
+        let nodes: Vec<u64> = points.iter().map(|p| p["nodes"].as_u64().unwrap()).collect();
+        assert_eq!(nodes, [6, 8, 12, 16, 24, 32, 48]);
+        assert!(
+            points.iter().all(|p| p["forward_ms"].as_f64().unwrap() > 0.0) && subject["time_fit"].is_f64()
+        );
+    }
+    let csv = std::fs::read_to_string(out.join("scaling.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 15, "{csv}");
+    assert!(std::fs::read_to_string(out.join("scaling.svg")).unwrap().contains("layer-2"));
+    assert!(std::fs::read(out.join("scaling.png")).unwrap().starts_with(b"\x89PNG"));
+    line("bench scaling --tuples 3").fails(2, "--tuples");
+    line("bench scaling block-1").fails(2, "block-2 to block-10");
+    line("bench cost block-2 --nodes 0").fails(2, "at least one node");
+    let told = line("bench cost block-3 --nodes 4 --features 2 --repeats 1").ok().out;
+    assert!(told.contains("forward pass"), "{told}");
+}
+
+/// Space is told in numbers large enough to stand out of what a process needs anyway.
+#[test]
+fn space_grows_as_the_tuples() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("SKIPPED: memory is told on Linux only");
+        return;
+    }
+    let space = |nodes: usize| {
+        let v = line(&format!("bench cost block-2 --nodes {nodes} --repeats 1 --json")).ok().json();
+        v["space_mb"].as_f64().unwrap()
+    };
+    let ratio = space(800) / space(400);
+    assert!((3.5..4.5).contains(&ratio), "{ratio}");
+}

@@ -1,6 +1,8 @@
-//! `ppgn bench`: what training costs here and now, for people and for `benches/peers/compare.py`.
+//! `ppgn bench`: what networks cost here and now, for people and for `benches/peers/compare.py`.
 
+mod cost;
 mod epoch;
+mod scaling;
 mod step;
 
 use anyhow::Result;
@@ -20,6 +22,10 @@ enum Command {
     Step(step::Args),
     /// Time an epoch of training on a dataset, with what preparing it takes told apart
     Epoch(Box<epoch::Args>),
+    /// Time a forward pass of a block or of an equivariant layer on one graph
+    Cost(cost::Args),
+    /// How cost grows with the nodes of a graph: fitted exponents and a plot, beside what the theory says
+    Scaling(scaling::Args),
 }
 
 /// Runs `ppgn bench`.
@@ -27,6 +33,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Step(args) => step::run(&args),
         Command::Epoch(args) => epoch::run(&args),
+        Command::Cost(args) => cost::run(&args),
+        Command::Scaling(args) => scaling::run(&args),
     }
 }
 

@@ -4,7 +4,7 @@ use super::TestArgs;
 use super::svg::{self, MOST_PAIR_NODES};
 use crate::cli::output::{self, Paint, counted};
 use anyhow::Result;
-use ppgn::graph::format::write_atomically;
+use ppgn::graph::format::{write_atomically, write_whole};
 use ppgn::graph::{Dataset, Error};
 use ppgn::wl::{Refinement, Test};
 use serde_json::json;
@@ -44,7 +44,7 @@ pub(super) fn run(spec: &str, test: Test, files: Files, args: &TestArgs) -> Resu
     if let Some(path) = &files.svg {
         let names: Vec<String> = (0..dataset.len()).map(|g| format!("{}:{g}", dataset.name())).collect();
         let picture = svg::draw(dataset.graphs(), &names, &refinement);
-        write_atomically(path, |out| out.write_all(picture.as_bytes()).map_err(|e| Error::io(path, e)))?;
+        write_whole(path, picture.as_bytes())?;
     }
     match args.json {
         true => output::json(&to_json(&dataset, &refinement, seconds))?,

@@ -1,0 +1,199 @@
+//! What a part of a network costs on one graph of n nodes: a block on k-tuples, a linear equivariant layer.
+
+use super::median;
+use super::usage::{peak_rss_mb, rss_mb};
+use ppgn_graph::random::Stream;
+use ppgn_graph::{Error, Result};
+use ppgn_nn::equivariant::EquivariantConfig;
+use ppgn_nn::kernels::{Block, Keep, Layer, Mlp, Pairs, Product, Square};
+use ppgn_nn::{Device, Precision, Tensor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Instant;
+
+/// What is timed, by its name: `block-2` is the paper's block, `layer-3` the layer from 3-tensors to 3-tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Subject {
+    /// The block on k-tuples: the matrix product for k = 2, the generalised product of Section 6 beyond.
+    Block(usize),
+    /// The linear equivariant layer from k-tensors to k-tensors, with all its operations.
+    Layer(usize),
+}
+
+impl Subject {
+    /// What the paper and its sources speak of.
+    pub const ALL: [Subject; 4] =
+        [Subject::Block(2), Subject::Block(3), Subject::Layer(2), Subject::Layer(3)];
+
+    /// k.
+    pub fn order(self) -> usize {
+        let (Subject::Block(order) | Subject::Layer(order)) = self;
+        order
+    }
+
+    /// The exponents of n that time and space have by the theory: k + 1 and k of a block, k and k of a layer.
+    pub fn exponents(self) -> [usize; 2] {
+        match self {
+            Subject::Block(k) => [k + 1, k],
+            Subject::Layer(k) => [k, k],
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Block(k) => write!(f, "block-{k}"),
+            Subject::Layer(k) => write!(f, "layer-{k}"),
+        }
+    }
+}
+
+impl FromStr for Subject {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parts = text.split_once('-').and_then(|(kind, order)| Some((kind, order.parse().ok()?)));
+        match parts {
+            Some(("block", k @ 2..=10)) => Ok(Subject::Block(k)),
+            Some(("layer", k @ 1..=4)) => Ok(Subject::Layer(k)),
+            _ => Err(Error::call(format!("`{text}` is none of block-2 to block-10 and layer-1 to layer-4"))),
+        }
+    }
+}
+
+impl From<Subject> for String {
+    fn from(subject: Subject) -> String {
+        subject.to_string()
+    }
+}
+
+impl TryFrom<String> for Subject {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+/// What one measurement gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostFigures {
+    /// What was timed.
+    pub subject: Subject,
+    /// Nodes of the graph, n.
+    pub nodes: usize,
+    /// Channels of input and output.
+    pub features: usize,
+    /// Threads that it was spread over.
+    pub threads: usize,
+    /// Milliseconds a forward pass, the median.
+    pub forward_ms: f64,
+    /// The memory that the passes and their input took at most, in MiB: right for the first measurement of a process, for
+    /// later ones use memory again.
+    pub space_mb: Option<f64>,
+}
+
+/// Times forward passes on one graph of random numbers, f32.
+///
+/// # Complexity
+/// n^(k+1) for a block and n^k for a layer; memory n^k.
+///
+/// ```
+/// use ppgn_train::bench::{Subject, cost};
+/// let figures = cost(Subject::Block(2), 12, 8, 3)?;
+/// assert!(figures.forward_ms > 0.0);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn cost(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
+    if nodes == 0 || features == 0 || repeats == 0 {
+        return Err(Error::call("a pass takes at least one node, one channel and one repeat"));
+    }
+    let numbers =
+        u32::try_from(subject.order()).ok().and_then(|k| nodes.checked_pow(k)?.checked_mul(features));
+    let Some(numbers) = numbers.filter(|&numbers| numbers <= 1 << 31) else {
+        return Err(Error::call(format!(
+            "{nodes}^{} tuples of {features} channels are more than fit into memory",
+            subject.order()
+        )));
+    };
+    let before = rss_mb();
+    let mut random = Stream::new(0, "cost", &[]);
+    let x: Vec<f32> = (0..numbers).map(|_| random.unit() as f32).collect();
+    let times = match subject {
+        Subject::Block(k) => block(k, nodes, features, &x, repeats),
+        Subject::Layer(k) => layer(k, nodes, features, x, repeats)?,
+    };
+    let space_mb = peak_rss_mb().zip(before).map(|(peak, before)| (peak - before).max(0.0));
+    let threads = rayon::current_num_threads();
+    Ok(CostFigures { subject, nodes, features, threads, forward_ms: median(times) * 1e3, space_mb })
+}
+
+/// A block with k MLPs of two layers, all of one width.
+fn block(k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Vec<f64> {
+    let mut random = Stream::new(0, "weights", &[]);
+    let bound = (1.0 / width as f64).sqrt();
+    let length = 2 * k * (width + 1) * width + (2 * width + 1) * width;
+    let weights: Vec<f32> = (0..length).map(|_| random.uniform(-bound, bound) as f32).collect();
+    let mut rest = &weights[..];
+    let mut layer = |inputs: usize| {
+        let (layer, next) = Layer::cut(rest, inputs, width);
+        rest = next;
+        layer
+    };
+    let factors = (0..k).map(|_| Mlp { layers: vec![layer(width), layer(width)] }).collect();
+    let m4 = Some(layer(2 * width));
+    let product = if k == 2 { Product::Matrix } else { Product::Generalised };
+    let block = Block { product, factors, m3: None, linear: None, m4, norm: None, residual: false };
+    let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
+    timed(repeats, || block.forward(Pairs::Dense(&graph), x, Keep::Nothing))
+}
+
+/// A layer with all Bell(2k) operations.
+fn layer(k: usize, n: usize, width: usize, x: Vec<f32>, repeats: usize) -> Result<Vec<f64>> {
+    let device = Device::default();
+    let rows = x.len() / width;
+    let layer = EquivariantConfig { normalise: true, ..EquivariantConfig::new(k, k, width, width) };
+    let layer = layer.init(&device, 0, Precision::F32)?;
+    let x: Tensor<2> = Tensor::<1>::from_data(&x[..], &device).reshape([rows, width]);
+    // What can fail is checked before the clock starts.
+    layer.forward(x.clone(), n)?;
+    Ok(timed(repeats, || layer.forward(x.clone(), n).map(Tensor::into_data)))
+}
+
+/// Seconds of every repeat, after one that warms up.
+fn timed<R>(repeats: usize, mut pass: impl FnMut() -> R) -> Vec<f64> {
+    let seconds = |_| {
+        let start = Instant::now();
+        std::hint::black_box(pass());
+        start.elapsed().as_secs_f64()
+    };
+    (0..=repeats).map(seconds).skip(1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for subject in Subject::ALL {
+            assert_eq!(subject.to_string().parse::<Subject>().unwrap(), subject);
+        }
+        for wrong in ["block", "block-1", "layer-5", "block-11", "thing-2", "block-x"] {
+            assert!(wrong.parse::<Subject>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_subject_runs_and_too_much_is_refused() {
+        for subject in Subject::ALL.into_iter().chain([Subject::Block(4), Subject::Layer(1)]) {
+            assert!(cost(subject, 3, 2, 1).unwrap().forward_ms > 0.0);
+        }
+        assert!(cost(Subject::Block(3), 1 << 20, 8, 1).is_err());
+        assert!(cost(Subject::Block(10), 1 << 40, 8, 1).is_err());
+        assert!(cost(Subject::Layer(2), 0, 8, 1).is_err());
+    }
+}

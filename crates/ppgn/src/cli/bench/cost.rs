@@ -1,0 +1,45 @@
+//! `ppgn bench cost`.
+
+use super::known;
+use crate::cli::output;
+use crate::cli::threads::ThreadsArgs;
+use anyhow::Result;
+use ppgn::train::bench::{Subject, cost};
+use std::process::ExitCode;
+
+/// `ppgn bench cost`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// block-K: the network's block on K-tuples (block-2 is the paper's); layer-K: the linear equivariant layer on K-tensors
+    subject: Subject,
+    /// Nodes of the graph
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    nodes: usize,
+    /// Channels of input and output
+    #[arg(long, value_name = "F", default_value_t = 8)]
+    features: usize,
+    /// Passes to take the median of, after one that warms up
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    repeats: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `ppgn bench cost`.
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    args.threads.apply();
+    let figures = cost(args.subject, args.nodes, args.features, args.repeats)?;
+    match args.json {
+        true => output::json(&serde_json::to_value(&figures)?)?,
+        false => output::print(&output::facts(&[
+            ("work", format!("{}, {} nodes, {} features", figures.subject, figures.nodes, figures.features)),
+            ("threads", figures.threads.to_string()),
+            ("forward pass", format!("{:.3} ms", figures.forward_ms)),
+            ("memory", known(figures.space_mb, " MiB at most")),
+        ]))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
