@@ -103,12 +103,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             place.gather::<T, S>(self.y1, a, 1.0);
             place.gather::<T, S>(self.y2, b, 1.0);
             let side = n | 1;
-            multiply::<T, S>(
-                n,
-                Entries { at: a, down: side, right: 1 },
-                Entries { at: b, down: side, right: 1 },
-                out,
-            );
+            multiply::<T, S>(n, Entries::plain(a, side), Entries::plain(b, side), out);
             place.scatter::<T, S>(out, |row, numbers| {
                 let factor = T::rounded(self.task.graph.factor);
                 // SAFETY: this task alone writes these channels of this graph.
@@ -142,12 +137,10 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             place.gather_shared::<T, S>(self.y2, b);
             place.gather::<T, S>(self.dw, d, self.task.graph.factor);
             let side = n | 1;
-            let plain = |at| Entries { at, down: side, right: 1 };
-            let transposed = |at| Entries { at, down: 1, right: side };
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
-            multiply::<T, S>(n, plain(d), transposed(b), out);
+            multiply::<T, S>(n, Entries::plain(d, side), Entries::transposed(b, side), out);
             place.scatter::<T, S>(out, |row, numbers| masked(self.y1, row, numbers));
-            multiply::<T, S>(n, transposed(a), plain(d), out);
+            multiply::<T, S>(n, Entries::transposed(a, side), Entries::plain(d, side), out);
             place.scatter::<T, S>(out, |row, numbers| masked(self.y2, row, numbers));
         }
     }
@@ -240,15 +233,27 @@ impl Place {
 
 /// A matrix of vectors: entry (i, j) at vector `i * down + j * right`.
 #[derive(Clone, Copy)]
-struct Entries<'a, T> {
+pub(crate) struct Entries<'a, T> {
     at: &'a [T],
     down: usize,
     right: usize,
 }
 
+impl<'a, T> Entries<'a, T> {
+    /// Rows of `side` vectors.
+    pub(crate) fn plain(at: &'a [T], side: usize) -> Self {
+        Entries { at, down: side, right: 1 }
+    }
+
+    /// The same with rows as columns.
+    pub(crate) fn transposed(at: &'a [T], side: usize) -> Self {
+        Entries { at, down: 1, right: side }
+    }
+}
+
 /// `out = a b`, n by n, out's rows `n | 1` apart.
 #[inline(always)]
-fn multiply<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
+pub(crate) fn multiply<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
     for ks in (0..n).step_by(BLOCK) {
         for js in (0..n).step_by(BLOCK) {
             let (ke, je) = ((ks + BLOCK).min(n), (js + BLOCK).min(n));

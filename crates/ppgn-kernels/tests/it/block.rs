@@ -141,12 +141,12 @@ fn a_graph_larger_than_a_block_of_the_product() {
 
 #[test]
 fn quotient_blocks_are_the_equations() {
-    // Any rows will do: what the kernels compute does not ask whether colours are stable.
-    let (nodes, below) = (6, 9);
-    let mut random = Random::new(1);
-    let mut pick = |below: usize| random.bits() as usize % below;
-    let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
-    for above in [1, 14, 40] {
+    // Any rows will do: what the kernels compute does not ask whether colours are stable. Few rows are summed one by one,
+    // with many the whole product is computed.
+    for (nodes, below, above) in [(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)] {
+        let mut random = Random::new(1);
+        let mut pick = |below: usize| random.bits() as usize % below;
+        let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
         let examples: Vec<Example> =
             (0..above).map(|_| Example { graph: 0, place: pick(nodes * nodes) as u32 }).collect();
         let parents: Vec<u32> = (0..above).map(|_| pick(below) as u32).collect();

@@ -1,0 +1,218 @@
+//! The channel product over colours: one row for all pairs that 2-FWL has not told apart.
+//!
+//! The row of a colour is computed for one pair (i, k) that has it, `W[r] = factor * sum over j of Y1[c(i,j)] *
+//! Y2[c(j,k)]`, with c(i,j) the row of pair (i,j) one level below. A graph with few rows of its own has them summed one by
+//! one ([`rows`]); of one with many, the whole product of matrices costs less ([`whole`]), for there a number that was read
+//! serves many sums. The gradients add to rows that graphs share, so tasks share out channels, not graphs: every sum has one
+//! order, whatever the number of threads.
+
+mod rows;
+mod whole;
+
+use crate::real::Real;
+use crate::shared::Shared;
+use crate::simd::dispatch;
+use rayon::prelude::*;
+
+/// A tuple of nodes of a graph of the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    /// The graph.
+    pub graph: u32,
+    /// Where the tuple stands among those of its graph: (i, k) at `i * n + k`, and so on for longer ones.
+    pub place: u32,
+}
+
+/// What makes the rows of one level from those of the level below.
+#[derive(Debug, Clone, Copy)]
+pub struct Colours<'a> {
+    /// Rows of the level below.
+    pub below: usize,
+    /// A tuple that has each row of this level.
+    pub examples: &'a [Example],
+    /// Nodes of every graph.
+    pub nodes: &'a [usize],
+    /// What every graph's product is multiplied by.
+    pub factors: &'a [f64],
+    /// Where every graph's tuples begin in `matrix`.
+    pub offsets: &'a [usize],
+    /// The row below of every tuple, graph after graph, row-major.
+    pub matrix: &'a [u32],
+}
+
+impl Colours<'_> {
+    /// Holds everything that is read later within its bounds, for tuples of so many nodes.
+    pub(crate) fn check(&self, order: usize) {
+        assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
+        for example in self.examples {
+            let tuples = self.nodes[example.graph as usize].pow(order as u32);
+            assert!((example.place as usize) < tuples);
+            assert!(self.offsets[example.graph as usize] + tuples <= self.matrix.len());
+        }
+    }
+
+    /// The rows of c(i,j) and of c(j,k) for all j, in order.
+    #[inline(always)]
+    fn terms(&self, graph: usize, place: u32) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.nodes[graph];
+        let matrix = &self.matrix[self.offsets[graph]..][..n * n];
+        let (i, k) = (place as usize / n, place as usize % n);
+        let left = &matrix[i * n..][..n];
+        let right = matrix[k..].iter().step_by(n);
+        left.iter().zip(right).map(|(&l, &r)| (l as usize, r as usize))
+    }
+}
+
+/// The rows of one graph: each with the place of its tuple.
+struct Own {
+    graph: usize,
+    rows: Vec<(u32, u32)>,
+}
+
+impl Own {
+    /// Whether all entries of the product cost less than those that are wanted: measured, and not near the border.
+    fn is_whole(&self, colours: &Colours<'_>) -> bool {
+        let n = colours.nodes[self.graph];
+        8 * self.rows.len() > n * (n + 32)
+    }
+}
+
+/// The rows of every graph that has some.
+fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
+    let mut all: Vec<Own> = (0..colours.nodes.len()).map(|graph| Own { graph, rows: Vec::new() }).collect();
+    for (row, example) in colours.examples.iter().enumerate() {
+        all[example.graph as usize].rows.push((row as u32, example.place));
+    }
+    all.retain(|own| !own.rows.is_empty());
+    all
+}
+
+/// W from Y1 and Y2.
+///
+/// # Shapes
+/// - `y1`, `y2`: `[below, channels]`
+/// - `w`: `[examples, channels]`
+///
+/// # Complexity
+/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
+pub fn quotient_product<T: Real>(colours: Colours<'_>, channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
+    colours.check(2);
+    assert_eq!((y1.len(), y2.len()), (colours.below * channels, colours.below * channels));
+    assert_eq!(w.len(), colours.examples.len() * channels);
+    let all = by_graph(&colours);
+    let w = Shared::new(w);
+    let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels)).collect();
+    tasks.into_par_iter().for_each(|task| match task {
+        Task::Rows(graph, rows) => dispatch(rows::Forward { colours, graph, rows, channels, y1, y2, w: &w }),
+        Task::Whole(own, part) => dispatch(whole::Forward { colours, own, part, y1, y2, w: &w }),
+    });
+}
+
+/// Some work of a forward pass.
+enum Task<'a> {
+    /// Rows of a graph, all channels.
+    Rows(usize, &'a [(u32, u32)]),
+    /// All rows of a graph, some channels.
+    Whole(&'a Own, Part),
+}
+
+impl Own {
+    fn tasks(&self, colours: &Colours<'_>, channels: usize) -> Vec<Task<'_>> {
+        match self.is_whole(colours) {
+            true => parts(channels, FORWARD).map(|part| Task::Whole(self, part)).collect(),
+            false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
+        }
+    }
+}
+
+/// Some channels of a row.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// Of the whole row.
+    channels: usize,
+    /// The first one.
+    from: usize,
+    /// How many.
+    width: usize,
+}
+
+impl Part {
+    /// Where they begin in a row.
+    #[inline(always)]
+    fn at(&self, row: usize) -> usize {
+        row * self.channels + self.from
+    }
+
+    /// The same channels in parts of a width.
+    #[inline(always)]
+    fn cut(self, width: usize) -> impl Iterator<Item = Part> {
+        let end = self.from + self.width;
+        (self.from..end).step_by(width).map(move |from| Part { from, width: width.min(end - from), ..self })
+    }
+}
+
+/// All channels in parts of a width.
+fn parts(channels: usize, width: usize) -> impl Iterator<Item = Part> {
+    Part { channels, from: 0, width: channels }.cut(width)
+}
+
+/// The gradients of Y1 and Y2, each 0 where Y1 (or Y2) is not above 0.
+///
+/// # Shapes
+/// - `dw`: `[examples, channels]`
+/// - `y1`, `y2`, `d1`, `d2`: `[below, channels]`; the last two are written whole
+///
+/// # Complexity
+/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
+pub fn quotient_product_backward<T: Real>(
+    colours: Colours<'_>,
+    channels: usize,
+    dw: &[T],
+    [y1, y2]: [&[T]; 2],
+    [d1, d2]: [&mut [T]; 2],
+) {
+    colours.check(2);
+    let below = colours.below * channels;
+    assert_eq!([y1.len(), y2.len(), d1.len(), d2.len()], [below; 4]);
+    assert_eq!(dw.len(), colours.examples.len() * channels);
+    let all = by_graph(&colours);
+    let (d1, d2) = (Shared::new(d1), Shared::new(d2));
+    parts(channels, BACKWARD).collect::<Vec<_>>().into_par_iter().for_each(|part| {
+        let d = [&d1, &d2];
+        clear(&colours, part, d);
+        for own in &all {
+            match own.is_whole(&colours) {
+                true => dispatch(whole::Backward { colours, own, part, dw, y: [y1, y2], d }),
+                false => dispatch(rows::Backward { colours, own, part, dw, y: [y1, y2], d }),
+            }
+        }
+        mask(&colours, part, [y1, y2], d);
+    });
+}
+
+/// Channels of a task: whole cache lines, so that tasks do not share them.
+const FORWARD: usize = 64;
+const BACKWARD: usize = 32;
+
+/// Makes a part of all rows 0.
+fn clear<T: Real>(colours: &Colours<'_>, part: Part, d: [&Shared<'_, T>; 2]) {
+    for row in 0..colours.below {
+        for d in d {
+            // SAFETY: one task alone touches these channels.
+            unsafe { d.part(part.at(row), part.width) }.fill(T::default());
+        }
+    }
+}
+
+/// Makes a part of all rows 0 where a ReLU gave 0.
+fn mask<T: Real>(colours: &Colours<'_>, part: Part, y: [&[T]; 2], d: [&Shared<'_, T>; 2]) {
+    for row in 0..colours.below {
+        for (d, y) in d.into_iter().zip(y) {
+            // SAFETY: one task alone touches these channels.
+            let d = unsafe { d.part(part.at(row), part.width) };
+            for (d, &y) in d.iter_mut().zip(&y[part.at(row)..][..part.width]) {
+                *d = if y > T::default() { *d } else { T::default() };
+            }
+        }
+    }
+}

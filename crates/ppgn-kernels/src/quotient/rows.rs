@@ -1,0 +1,121 @@
+//! Row by row: what a row needs is read where it lies, some channels at a time so that the tables stay in the cache.
+
+use super::{BACKWARD, Colours, Own, Part};
+use crate::real::Real;
+use crate::shared::Shared;
+use crate::simd::{Kernel, Simd};
+
+/// Vectors of channels that are summed at once.
+const VECTORS: usize = 4;
+
+/// Some rows of W.
+pub(super) struct Forward<'a, T> {
+    pub(super) colours: Colours<'a>,
+    pub(super) graph: usize,
+    pub(super) rows: &'a [(u32, u32)],
+    pub(super) channels: usize,
+    pub(super) y1: &'a [T],
+    pub(super) y2: &'a [T],
+    pub(super) w: &'a Shared<'a, T>,
+}
+
+impl<T: Real> Kernel<T> for Forward<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let step = VECTORS * S::LANES;
+        let whole = self.channels / step * step;
+        let factor = T::rounded(self.colours.factors[self.graph]);
+        for &(row, place) in self.rows {
+            // SAFETY: a row has one place, and so one task.
+            let to = unsafe { self.w.part(row as usize * self.channels, self.channels) };
+            for from in (0..whole).step_by(step) {
+                self.vectors::<S>(place, from, &mut to[from..from + step]);
+            }
+            if whole < self.channels {
+                self.rest(place, whole, &mut to[whole..]);
+            }
+            to.iter_mut().for_each(|x| *x *= factor);
+        }
+    }
+}
+
+impl<T: Real> Forward<'_, T> {
+    #[inline(always)]
+    fn vectors<S: Simd<T>>(&self, place: u32, from: usize, to: &mut [T]) {
+        assert_eq!(to.len(), VECTORS * S::LANES);
+        let mut sums = [S::splat(T::default()); VECTORS];
+        for (l, r) in self.colours.terms(self.graph, place) {
+            let a = &self.y1[l * self.channels + from..][..VECTORS * S::LANES];
+            let b = &self.y2[r * self.channels + from..][..VECTORS * S::LANES];
+            for (v, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: both slices hold that many vectors.
+                *sum = unsafe {
+                    let at = v * S::LANES;
+                    S::multiply_add(S::load(a.as_ptr().add(at)), S::load(b.as_ptr().add(at)), *sum)
+                };
+            }
+        }
+        for (v, &sum) in sums.iter().enumerate() {
+            // SAFETY: `to` has room for that many vectors.
+            unsafe { S::store(to.as_mut_ptr().add(v * S::LANES), sum) };
+        }
+    }
+
+    #[inline(always)]
+    fn rest(&self, place: u32, from: usize, to: &mut [T]) {
+        to.fill(T::default());
+        for (l, r) in self.colours.terms(self.graph, place) {
+            let a = &self.y1[l * self.channels + from..(l + 1) * self.channels];
+            let b = &self.y2[r * self.channels + from..(r + 1) * self.channels];
+            to.iter_mut().zip(a).zip(b).for_each(|((to, &a), &b)| *to += a * b);
+        }
+    }
+}
+
+/// What a graph's rows add to some channels of the gradients.
+pub(super) struct Backward<'a, T> {
+    pub(super) colours: Colours<'a>,
+    pub(super) own: &'a Own,
+    pub(super) part: Part,
+    pub(super) dw: &'a [T],
+    pub(super) y: [&'a [T]; 2],
+    pub(super) d: [&'a Shared<'a, T>; 2],
+}
+
+impl<T: Real> Kernel<T> for Backward<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        // Known lengths let the compiler unroll.
+        match self.part.width {
+            BACKWARD => self.go(BACKWARD),
+            16 => self.go(16),
+            width => self.go(width),
+        }
+    }
+}
+
+impl<T: Real> Backward<'_, T> {
+    #[inline(always)]
+    fn go(&self, width: usize) {
+        let at = |row: usize| self.part.at(row);
+        let factor = T::rounded(self.colours.factors[self.own.graph]);
+        let mut scaled = [T::default(); BACKWARD];
+        for &(row, place) in &self.own.rows {
+            let scaled = &mut scaled[..width];
+            scaled.iter_mut().zip(&self.dw[at(row as usize)..][..width]).for_each(|(s, &d)| *s = d * factor);
+            for (l, r) in self.colours.terms(self.own.graph, place) {
+                let (a, b) = (&self.y[0][at(l)..][..width], &self.y[1][at(r)..][..width]);
+                // SAFETY: one task alone touches these channels; the two are parts of different slices.
+                let (da, db) = unsafe { (self.d[0].part(at(l), width), self.d[1].part(at(r), width)) };
+                for c in 0..width {
+                    da[c] += scaled[c] * b[c];
+                    db[c] += scaled[c] * a[c];
+                }
+            }
+        }
+    }
+}
