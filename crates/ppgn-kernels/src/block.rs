@@ -12,7 +12,7 @@ use crate::equivariant::Equivariant;
 use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::quotient::{quotient_generalised, quotient_generalised_backward};
 use crate::generalised::{generalised_product, generalised_product_backward};
-use crate::linear::{Input, Joined, Layer, add_to, all_column_sums, chunk_rows, linear_backward};
+use crate::linear::{Input, Joined, Layer, add_to, chunk_rows, linear_backward};
 use crate::mlp::{Backward, Forward, Mlp, mask, mlps, mlps_backward};
 use crate::norm;
 use crate::product::{Square, product, product_backward};
@@ -321,7 +321,7 @@ impl<T: Real> Block<'_, T> {
         let (of_linear, of_m4) = rest.split_at_mut(self.linear.map_or(0, |linear| linear.len()));
         // What comes to m3(X): to X itself where m3 is the identity.
         let mut dx =
-            (wanted || self.m3.is_some()).then(|| Buffer::zeros(x.len() / self.inputs() * self.passed()));
+            (wanted || self.m3.is_some()).then(|| Buffer::dirty(x.len() / self.inputs() * self.passed()));
         let mut dx_of_residual = None;
         // The norm's gradient needs what W's gradient takes the place of.
         let normed = self.norm.map(|_| Buffer::copy(&w));
@@ -388,7 +388,7 @@ impl<T: Real> Block<'_, T> {
         [of_x, of_w, of_linear]
     }
 
-    /// The way back through m4: the gradients of W and ReLU(L(X)) take their places, m3(X)'s is added to `dx`.
+    /// The way back through m4: the gradients of W and ReLU(L(X)) take their places, m3(X)'s is written to `dx`.
     fn part(
         &self,
         pairs: Pairs<'_>,
@@ -408,7 +408,7 @@ impl<T: Real> Block<'_, T> {
             if let Some(dx) = dx {
                 dx.par_chunks_mut(inner)
                     .zip(below.par_chunks(outputs))
-                    .for_each(|(dx, d)| add_to(dx, &d[..inner]));
+                    .for_each(|(dx, d)| dx.copy_from_slice(&d[..inner]));
             }
             return;
         };
@@ -417,7 +417,6 @@ impl<T: Real> Block<'_, T> {
         let [of_x, of_w, of_linear] = self.parts(m4, Layer::backward_panels);
         let w = Joined { input: Input::InPlace(w), width, from: inner, back: &of_w };
         let x = Joined { input: Input::Apart(passed, dx), width: inner, from: 0, back: &of_x };
-        add_to(bias, &all_column_sums(below, outputs));
         match pairs {
             Pairs::Dense(_) => {
                 let mut inputs = vec![w, x];
@@ -425,11 +424,11 @@ impl<T: Real> Block<'_, T> {
                     let (width, from) = (layer.outputs(), inner + width);
                     inputs.push(Joined { input: Input::InPlace(linear), width, from, back: &of_linear });
                 }
-                linear_backward(d, outputs, inputs, weights);
+                linear_backward(d, outputs, inputs, weights, Some(bias));
             }
             Pairs::Quotient { .. } => {
-                linear_backward(d, outputs, vec![w], (&mut *weights.0, weights.1));
-                linear_backward(below, outputs, vec![x], weights);
+                linear_backward(d, outputs, vec![w], (&mut *weights.0, weights.1), Some(bias));
+                linear_backward(below, outputs, vec![x], weights, None);
             }
         }
     }

@@ -20,6 +20,7 @@ mod generalised;
 mod linear;
 mod mlp;
 mod norm;
+mod planes;
 mod pool;
 mod product;
 mod quotient;

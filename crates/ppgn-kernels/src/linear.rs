@@ -1,8 +1,7 @@
 //! Linear layers on rows, forward and back.
 
-use crate::gemm::{End, Panels, Product, Start, View, outer, rows};
+use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::real::Real;
-use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
 /// `Y = X A^T + b`.
@@ -84,78 +83,57 @@ pub(crate) struct Joined<'a, T: Real> {
     pub(crate) back: &'a Panels<T>,
 }
 
+impl<T: Real> Joined<'_, T> {
+    fn columns(&self) -> Columns<'_, T> {
+        let b = match &self.input {
+            Input::Apart(x, _) => x,
+            Input::InPlace(x) => &**x,
+        };
+        Columns { b, width: self.width, from: self.from }
+    }
+}
+
 /// The input of a linear layer, and where its gradient goes.
 pub(crate) enum Input<'a, T> {
-    /// The gradient is added to another array, if any.
+    /// The gradient is written to another array, if any.
     Apart(&'a [T], Option<&'a mut [T]>),
     /// The gradient takes the input's place.
     InPlace(&'a mut [T]),
 }
 
-/// The way back through a linear layer of some inputs: `C += D^T X` in each one's columns of the layer's weights, and its
-/// gradient `D A` where that goes to.
+/// The way back through a linear layer of some inputs: `C += D^T X` in each one's columns of the layer's weights, its
+/// gradient `D A` where that goes to, and the sums of D's columns where the bias is.
 ///
 /// # Shapes
 /// - `d`: `[rows, outputs]`
 /// - `weights`: `[outputs, stride]`
+/// - `bias`: `[outputs]`
 pub(crate) fn linear_backward<T: Real>(
     d: &[T],
     outputs: usize,
     inputs: Vec<Joined<'_, T>>,
     (weights, stride): (&mut [T], usize),
+    bias: Option<&mut [T]>,
 ) {
-    for Joined { input, width, from, .. } in &inputs {
-        let x = match input {
-            Input::Apart(x, _) => x,
-            Input::InPlace(x) => &**x,
-        };
-        outer(vec![Product { a: d, b: x, width: *width, c: &mut *weights, stride, from: *from }]);
-    }
+    let bs = inputs.iter().map(Joined::columns).collect();
+    outer(vec![Product { a: d, bs, c: weights, stride, sums: bias }]);
     let chunk = chunk_rows(d.len() / outputs.max(1));
     let mut tasks: Vec<_> =
         d.chunks(chunk * outputs).map(|d| (d, Vec::with_capacity(inputs.len()))).collect();
     for Joined { input, width, back, .. } in inputs {
-        let (to, start) = match input {
+        let to = match input {
             Input::Apart(_, None) => continue,
-            Input::Apart(_, Some(dx)) => (dx, Start::There),
-            Input::InPlace(x) => (x, Start::Zero),
+            Input::Apart(_, Some(dx)) => dx,
+            Input::InPlace(x) => x,
         };
-        tasks
-            .iter_mut()
-            .zip(to.chunks_mut(chunk * width))
-            .for_each(|(task, to)| task.1.push((to, start, back)));
+        tasks.iter_mut().zip(to.chunks_mut(chunk * width)).for_each(|(task, to)| task.1.push((to, back)));
     }
     tasks.into_par_iter().for_each(|(d, parts)| {
-        parts.into_iter().for_each(|(to, start, back)| rows(d, back, to, start, End::Keep));
+        parts.into_iter().for_each(|(to, back)| rows(d, back, to, Start::Zero, End::Keep));
     });
 }
 
-/// The sums of columns of `[rows, width]`, chunk by chunk in order.
-pub(crate) fn all_column_sums<T: Real>(x: &[T], width: usize) -> Vec<T> {
-    let chunk = chunk_rows(x.len() / width.max(1));
-    let parts: Vec<Vec<T>> = x.par_chunks((chunk * width).max(1)).map(|x| column_sums(x, width)).collect();
-    let mut total = vec![T::default(); width];
-    parts.iter().for_each(|part| add_to(&mut total, part));
-    total
-}
-
-fn column_sums<T: Real>(x: &[T], width: usize) -> Vec<T> {
-    struct Sums<'a, T>(&'a [T], usize);
-    impl<T: Real> Kernel<T> for Sums<'_, T> {
-        type Output = Vec<T>;
-
-        #[inline(always)]
-        fn run<S: Simd<T>>(self) -> Vec<T> {
-            let mut sums = vec![T::default(); self.1];
-            for row in self.0.chunks_exact(self.1.max(1)) {
-                sums.iter_mut().zip(row).for_each(|(s, &x)| *s += x);
-            }
-            sums
-        }
-    }
-    dispatch(Sums(x, width))
-}
-
+#[inline(always)]
 pub(crate) fn add_to<T: Real>(total: &mut [T], more: &[T]) {
     total.iter_mut().zip(more).for_each(|(t, &m)| *t += m);
 }

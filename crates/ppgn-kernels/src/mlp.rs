@@ -4,8 +4,8 @@
 //! kept they are computed again before: the numbers are the same, one costs memory and the other time.
 
 use crate::buffer::Buffer;
-use crate::gemm::{End, Panels, Product, Start, outer, rows};
-use crate::linear::{Layer, add_to, all_column_sums, chunk_rows};
+use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
+use crate::linear::{Layer, chunk_rows};
 use crate::real::Real;
 use rayon::prelude::*;
 
@@ -143,7 +143,6 @@ pub(crate) fn mlps_backward<T: Real>(x: &[T], mut mlps: Vec<Backward<'_, T>>, mu
     assert!(mlps.iter().all(|m| m.mlp.layers.len() == depth && m.hidden.len() + 1 == depth));
     for l in (0..depth).rev() {
         outer(mlps.iter_mut().map(|m| m.product(x, l)).collect());
-        mlps.par_iter_mut().for_each(|m| m.bias(l));
         if l > 0 {
             hidden_backward(&mut mlps, l);
         } else if let Some(dx) = dx.as_deref_mut() {
@@ -158,22 +157,16 @@ impl<T: Real> Backward<'_, T> {
         self.hidden.get(l).map_or(self.d, |hidden| hidden)
     }
 
-    /// The gradient of layer l's weights.
+    /// The gradient of layer l's weights and bias.
     fn product<'s>(&'s mut self, x: &'s [T], l: usize) -> Product<'s, T> {
         let layer = &self.mlp.layers[l];
         let offset = self.mlp.offset(l);
         let a = self.hidden.get(l).map_or(self.d, |hidden| hidden);
         let b = if l == 0 { x } else { &*self.hidden[l - 1] };
-        let c = &mut self.gradient[offset..offset + layer.inputs * layer.outputs];
-        Product { a, b, width: layer.inputs, c, stride: layer.inputs, from: 0 }
-    }
-
-    /// Adds the gradient of layer l's bias.
-    fn bias(&mut self, l: usize) {
-        let layer = &self.mlp.layers[l];
-        let sums = all_column_sums(self.d(l), layer.outputs);
-        let offset = self.mlp.offset(l) + layer.inputs * layer.outputs;
-        add_to(&mut self.gradient[offset..offset + layer.outputs], &sums);
+        let own = &mut self.gradient[offset..offset + layer.len()];
+        let (c, bias) = own.split_at_mut(layer.inputs * layer.outputs);
+        let bs = vec![Columns { b, width: layer.inputs, from: 0 }];
+        Product { a, bs, c, stride: layer.inputs, sums: Some(bias) }
     }
 
     fn back(&self, l: usize) -> Panels<T> {

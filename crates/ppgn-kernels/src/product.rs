@@ -3,10 +3,11 @@
 //! `W[i,k,c] = factor * sum over j of Y1[i,j,c] * Y2[j,k,c]`: in every channel a matrix product of n by n matrices, and
 //! both of its gradients are such products again. Channels lie side by side, so a vector holds one pair's numbers in
 //! several channels, and the product is a matrix product whose entries are vectors: no transposes. A task takes one
-//! graph and some channels, copies them together, and multiplies by tiles of 3 by 3 entries within blocks that fit the
-//! cache.
+//! graph and some channels, copies them together ([`crate::planes`]), and multiplies by tiles of 3 by 3 entries within
+//! blocks that fit the cache.
 
 use crate::buffer::Buffer;
+use crate::planes::{Grid, PLANES, Part};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -45,7 +46,7 @@ const CHANNELS: usize = 64;
 pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
     check(graphs, channels, w.len(), &[y1.len(), y2.len()]);
     let w = Shared::new(w);
-    tasks(graphs, channels).for_each(|task| dispatch(Forward { task, y1, y2, w: &w }));
+    tasks(graphs, channels).for_each(|(graph, part)| dispatch(Forward { graph, part, y1, y2, w: &w }));
 }
 
 /// The gradients of Y1 and Y2 in their own places, each already 0 where Y1 (or Y2) is not above 0: the derivative of
@@ -59,7 +60,8 @@ pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], 
 pub fn product_backward<T: Real>(graphs: &[Square], channels: usize, dw: &[T], y1: &mut [T], y2: &mut [T]) {
     check(graphs, channels, dw.len(), &[y1.len(), y2.len()]);
     let (y1, y2) = (Shared::new(y1), Shared::new(y2));
-    tasks(graphs, channels).for_each(|task| dispatch(Backward { task, dw, y1: &y1, y2: &y2 }));
+    tasks(graphs, channels)
+        .for_each(|(graph, part)| dispatch(Backward { graph, part, dw, y1: &y1, y2: &y2 }));
 }
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
@@ -73,17 +75,14 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
 }
 
 /// Every graph with every group of channels.
-fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = Place> + use<'_> {
-    graphs.par_iter().flat_map(move |&graph| {
-        (0..channels.div_ceil(CHANNELS)).into_par_iter().map(move |group| {
-            let from = group * CHANNELS;
-            Place { graph, channels, from, width: CHANNELS.min(channels - from) }
-        })
-    })
+fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Square, Part)> + use<'_> {
+    let parts: Vec<Part> = Part::all(channels).cut(CHANNELS).collect();
+    graphs.par_iter().flat_map_iter(move |&graph| parts.clone().into_iter().map(move |part| (graph, part)))
 }
 
 struct Forward<'a, T> {
-    task: Place,
+    graph: Square,
+    part: Part,
     y1: &'a [T],
     y2: &'a [T],
     w: &'a Shared<'a, T>,
@@ -94,20 +93,20 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let n = self.task.graph.nodes;
-        let size = n * (n | 1) * S::LANES;
-        let mut scratch = Buffer::<T>::dirty(3 * size);
-        let (a, rest) = scratch.split_at_mut(size);
-        let (b, out) = rest.split_at_mut(size);
-        for place in self.task.vectors(S::LANES) {
-            place.gather::<T, S>(self.y1, a, 1.0);
-            place.gather::<T, S>(self.y2, b, 1.0);
-            let side = n | 1;
-            multiply::<T, S>(n, Entries::plain(a, side), Entries::plain(b, side), out);
-            place.scatter::<T, S>(out, |row, numbers| {
-                let factor = T::rounded(self.task.graph.factor);
+        let grid = Grid::new::<T, S>(self.graph.nodes);
+        let row = |place: usize| self.graph.start + place;
+        let factor = T::rounded(self.graph.factor);
+        let mut scratch = Buffer::<T>::dirty(3 * PLANES * grid.size);
+        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
+        let (b, out) = rest.split_at_mut(PLANES * grid.size);
+        for part in self.part.cut(PLANES * S::LANES) {
+            for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
+                grid.gather::<T, S>(part, row, to, |at, to| to.copy_from_slice(&y[at..at + to.len()]));
+            }
+            multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
+            grid.scatter::<T, S>(part, row, out, |at, numbers| {
                 // SAFETY: this task alone writes these channels of this graph.
-                let to = unsafe { self.w.part(row, numbers.len()) };
+                let to = unsafe { self.w.part(at, numbers.len()) };
                 to.iter_mut().zip(numbers).for_each(|(to, &x)| *to = x * factor);
             });
         }
@@ -115,7 +114,8 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 }
 
 struct Backward<'a, T> {
-    task: Place,
+    graph: Square,
+    part: Part,
     dw: &'a [T],
     y1: &'a Shared<'a, T>,
     y2: &'a Shared<'a, T>,
@@ -126,112 +126,42 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let n = self.task.graph.nodes;
-        let size = n * (n | 1) * S::LANES;
-        let mut scratch = Buffer::<T>::dirty(4 * size);
-        let (a, rest) = scratch.split_at_mut(size);
-        let (b, rest) = rest.split_at_mut(size);
-        let (d, out) = rest.split_at_mut(size);
-        for place in self.task.vectors(S::LANES) {
-            place.gather_shared::<T, S>(self.y1, a);
-            place.gather_shared::<T, S>(self.y2, b);
-            place.gather::<T, S>(self.dw, d, self.task.graph.factor);
-            let side = n | 1;
+        let grid = Grid::new::<T, S>(self.graph.nodes);
+        let row = |place: usize| self.graph.start + place;
+        let factor = T::rounded(self.graph.factor);
+        let mut scratch = Buffer::<T>::dirty(4 * PLANES * grid.size);
+        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
+        let (b, rest) = rest.split_at_mut(PLANES * grid.size);
+        let (d, out) = rest.split_at_mut(PLANES * grid.size);
+        for part in self.part.cut(PLANES * S::LANES) {
+            for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
+                // SAFETY: this task alone touches these channels of this graph.
+                grid.gather::<T, S>(part, row, to, |at, to| {
+                    to.copy_from_slice(unsafe { y.part(at, to.len()) });
+                });
+            }
+            grid.gather::<T, S>(part, row, d, |at, to| {
+                let from = &self.dw[at..at + to.len()];
+                to.iter_mut().zip(from).for_each(|(to, &x)| *to = x * factor);
+            });
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
-            multiply::<T, S>(n, Entries::plain(d, side), Entries::transposed(b, side), out);
-            place.scatter::<T, S>(out, |row, numbers| masked(self.y1, row, numbers));
-            multiply::<T, S>(n, Entries::transposed(a, side), Entries::plain(d, side), out);
-            place.scatter::<T, S>(out, |row, numbers| masked(self.y2, row, numbers));
+            multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
+            grid.scatter::<T, S>(part, row, out, |at, numbers| masked(self.y1, at, numbers));
+            multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
+            grid.scatter::<T, S>(part, row, out, |at, numbers| masked(self.y2, at, numbers));
         }
     }
 }
 
 /// Puts a gradient in the place of what a ReLU gave.
 #[inline(always)]
-fn masked<T: Real>(y: &Shared<'_, T>, row: usize, numbers: &[T]) {
+fn masked<T: Real>(y: &Shared<'_, T>, at: usize, numbers: &[T]) {
     // SAFETY: this task alone touches these channels of this graph.
-    let to = unsafe { y.part(row, numbers.len()) };
+    let to = unsafe { y.part(at, numbers.len()) };
     to.iter_mut().zip(numbers).for_each(|(y, &x)| *y = if *y > T::default() { x } else { T::default() });
 }
 
-/// Some channels of one graph: a task's, or a vector's.
-#[derive(Clone, Copy)]
-struct Place {
-    graph: Square,
-    /// Of a row.
-    channels: usize,
-    /// The first one.
-    from: usize,
-    /// How many.
-    width: usize,
-}
-
-impl Place {
-    /// Its channels, a vector at a time.
-    #[inline(always)]
-    fn vectors(self, lanes: usize) -> impl Iterator<Item = Place> {
-        let end = self.from + self.width;
-        (self.from..end).step_by(lanes).map(move |from| Place { from, width: lanes.min(end - from), ..self })
-    }
-
-    /// Where pair (i, j)'s channels begin.
-    #[inline(always)]
-    fn at(&self, i: usize, j: usize) -> usize {
-        (self.graph.start + i * self.graph.nodes + j) * self.channels + self.from
-    }
-
-    /// Copies `factor` times the numbers together: entry (i, j) at vector `i * (n | 1) + j`. The odd side keeps columns
-    /// of matrices with a power of two rows from falling into one set of the cache.
-    #[inline(always)]
-    fn gather<T: Real, S: Simd<T>>(&self, from: &[T], to: &mut [T], factor: f64) {
-        let factor = T::rounded(factor);
-        self.entries::<T, S>(to, |at, width, to| {
-            to[..width].iter_mut().zip(&from[at..at + width]).for_each(|(to, &x)| *to = x * factor);
-        });
-    }
-
-    #[inline(always)]
-    fn gather_shared<T: Real, S: Simd<T>>(&self, from: &Shared<'_, T>, to: &mut [T]) {
-        self.entries::<T, S>(to, |at, width, to| {
-            // SAFETY: this task alone touches these channels of this graph.
-            to[..width].copy_from_slice(unsafe { from.part(at, width) });
-        });
-    }
-
-    #[inline(always)]
-    fn entries<T: Real, S: Simd<T>>(&self, to: &mut [T], copy: impl Fn(usize, usize, &mut [T])) {
-        let n = self.graph.nodes;
-        for i in 0..n {
-            for j in 0..n {
-                let to = &mut to[(i * (n | 1) + j) * S::LANES..][..S::LANES];
-                // A whole vector has a length that the compiler knows.
-                if self.width == S::LANES {
-                    copy(self.at(i, j), S::LANES, to);
-                } else {
-                    copy(self.at(i, j), self.width, to);
-                    to[self.width..].fill(T::default());
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn scatter<T: Real, S: Simd<T>>(&self, from: &[T], put: impl Fn(usize, &[T])) {
-        let n = self.graph.nodes;
-        for i in 0..n {
-            for j in 0..n {
-                let from = &from[(i * (n | 1) + j) * S::LANES..][..S::LANES];
-                if self.width == S::LANES {
-                    put(self.at(i, j), from)
-                } else {
-                    put(self.at(i, j), &from[..self.width])
-                }
-            }
-        }
-    }
-}
-
-/// A matrix of vectors: entry (i, j) at vector `i * down + j * right`.
+/// Planes of matrices of vectors: entry (i, j) at vector `i * down + j * right`.
 #[derive(Clone, Copy)]
 pub(crate) struct Entries<'a, T> {
     at: &'a [T],
@@ -240,20 +170,33 @@ pub(crate) struct Entries<'a, T> {
 }
 
 impl<'a, T> Entries<'a, T> {
-    /// Rows of `side` vectors.
-    pub(crate) fn plain(at: &'a [T], side: usize) -> Self {
-        Entries { at, down: side, right: 1 }
+    /// As they lie.
+    pub(crate) fn plain(at: &'a [T], grid: Grid) -> Self {
+        Entries { at, down: grid.side, right: 1 }
     }
 
-    /// The same with rows as columns.
-    pub(crate) fn transposed(at: &'a [T], side: usize) -> Self {
-        Entries { at, down: 1, right: side }
+    /// With rows as columns.
+    pub(crate) fn transposed(at: &'a [T], grid: Grid) -> Self {
+        Entries { at, down: 1, right: grid.side }
+    }
+
+    #[inline(always)]
+    fn plane(self, p: usize, size: usize) -> Self {
+        Entries { at: &self.at[p * size..][..size], ..self }
+    }
+}
+
+/// `out = a b` in every plane of `out`.
+#[inline(always)]
+pub(crate) fn multiply<T: Real, S: Simd<T>>(grid: Grid, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
+    for (p, out) in out.chunks_exact_mut(grid.size.max(1)).enumerate() {
+        matrix::<T, S>(grid.n, a.plane(p, grid.size), b.plane(p, grid.size), out);
     }
 }
 
 /// `out = a b`, n by n, out's rows `n | 1` apart.
 #[inline(always)]
-pub(crate) fn multiply<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
+fn matrix<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
     for ks in (0..n).step_by(BLOCK) {
         for js in (0..n).step_by(BLOCK) {
             let (ke, je) = ((ks + BLOCK).min(n), (js + BLOCK).min(n));

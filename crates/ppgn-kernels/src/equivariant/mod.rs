@@ -18,7 +18,7 @@
 mod sums;
 
 use crate::buffer::Buffer;
-use crate::gemm::{Panels, Product, View, outer};
+use crate::gemm::{Columns, Panels, Product, View, outer};
 use crate::linear::add_to;
 use crate::mlp::mask;
 use crate::product::Square;
@@ -187,7 +187,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
 /// - `c`: `[height, width]`
 fn add_product<T: Real>((a, height): (&[T], usize), (b, width): (&[T], usize), c: &mut [T]) {
     debug_assert_eq!(c.len(), height * width);
-    outer(vec![Product { a, b, width, c, stride: width, from: 0 }]);
+    outer(vec![Product { a, bs: vec![Columns { b, width, from: 0 }], c, stride: width, sums: None }]);
 }
 
 /// Layers one after another and nothing else: the block of the model `lin`.

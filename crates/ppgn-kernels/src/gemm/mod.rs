@@ -11,6 +11,6 @@ mod outer;
 mod pack;
 mod rows;
 
-pub(crate) use outer::{Product, outer};
+pub(crate) use outer::{Columns, Product, outer};
 pub(crate) use pack::{Panels, View};
 pub(crate) use rows::{End, Start, rows};

@@ -6,22 +6,32 @@
 
 use super::micro::{accumulate, spill};
 use crate::buffer::Buffer;
+use crate::linear::add_to;
 use crate::real::Real;
 use crate::simd::{Kernel, MR, Simd, dispatch};
 use rayon::prelude::*;
 
-/// `C += A^T B`, with C some columns of a row-major matrix.
+/// `C += A^T (B1, B2, ...)`, with some columns of C for each B, and the sums of A's columns if they are wanted.
 pub(crate) struct Product<'a, T> {
     /// A, `[rows, height]`.
     pub(crate) a: &'a [T],
+    /// B1, B2, ...
+    pub(crate) bs: Vec<Columns<'a, T>>,
+    /// C, `[height, stride]`.
+    pub(crate) c: &'a mut [T],
+    /// The width of C.
+    pub(crate) stride: usize,
+    /// Where the sums of A's columns are added, `[height]`.
+    pub(crate) sums: Option<&'a mut [T]>,
+}
+
+/// A right side, and its columns of C.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a, T> {
     /// B, `[rows, width]`.
     pub(crate) b: &'a [T],
-    /// Width of B.
+    /// Its width.
     pub(crate) width: usize,
-    /// `[height, stride]`, of which columns `from..from + width` are C.
-    pub(crate) c: &'a mut [T],
-    /// The width of the whole matrix.
-    pub(crate) stride: usize,
     /// The first column of C.
     pub(crate) from: usize,
 }
@@ -30,7 +40,7 @@ pub(crate) struct Product<'a, T> {
 const HEIGHT: usize = 204;
 
 /// Rows that are packed at a time.
-const DEPTH: usize = 128;
+const DEPTH: usize = 252;
 
 /// Rows of a part, at least, and parts at most.
 const PART: usize = 4096;
@@ -49,21 +59,22 @@ pub(crate) fn outer<T: Real>(products: Vec<Product<'_, T>>) {
     }
     tasks.into_par_iter().for_each(dispatch);
     for (product, later) in products.iter_mut().zip(&parts) {
-        let Product { width, ref mut c, stride, from, .. } = *product;
-        for part in later {
-            let lines = c.chunks_mut(stride).zip(part.chunks(width));
-            lines.for_each(|(c, part)| c[from..].iter_mut().zip(part).for_each(|(c, &x)| *c += x));
-        }
+        later.iter().for_each(|part| product.add(part));
     }
 }
 
 impl<T: Real> Product<'_, T> {
     fn rows(&self) -> usize {
-        self.b.len() / self.width.max(1)
+        self.bs.first().map_or(0, |columns| columns.b.len() / columns.width.max(1))
     }
 
     fn height(&self) -> usize {
         self.c.len() / self.stride.max(1)
+    }
+
+    /// Columns of C that something is added to.
+    fn width(&self) -> usize {
+        self.bs.iter().map(|columns| columns.width).sum()
     }
 
     /// Rows of a part.
@@ -71,27 +82,59 @@ impl<T: Real> Product<'_, T> {
         self.rows().div_ceil(PARTS).max(PART)
     }
 
-    /// Room for the sums of all parts but the first.
+    /// Room for all parts but the first: what is added to C, columns side by side, and then the sums.
     fn later_parts(&self) -> Vec<Buffer<T>> {
         let parts = self.rows().div_ceil(self.part());
-        (1..parts).map(|_| Buffer::zeros(self.height() * self.width)).collect()
+        (1..parts).map(|_| Buffer::zeros(self.height() * (self.width() + 1))).collect()
+    }
+
+    /// Adds such a part.
+    fn add(&mut self, part: &[T]) {
+        let width = self.width();
+        let (of_c, of_sums) = part.split_at(self.height() * width);
+        for (c, part) in self.c.chunks_mut(self.stride).zip(of_c.chunks(width.max(1))) {
+            let mut rest = part;
+            for columns in &self.bs {
+                let (own, next) = rest.split_at(columns.width);
+                add_to(&mut c[columns.from..][..columns.width], own);
+                rest = next;
+            }
+        }
+        if let Some(sums) = self.sums.as_deref_mut() {
+            add_to(sums, of_sums);
+        }
     }
 
     fn tasks<'s>(&'s mut self, later: &'s mut [Buffer<T>], tasks: &mut Vec<Outer<'s, T>>) {
-        let (rows, part, height) = (self.rows(), self.part(), self.height());
-        let Product { a, b, width, ref mut c, stride, from } = *self;
-        assert!(from + width <= stride && c.len() == height * stride);
-        assert_eq!((a.len(), b.len()), (rows * height, rows * width));
-        if rows == 0 {
-            return;
-        }
-        let first = [(&mut **c, stride, from)];
-        let sums = first.into_iter().chain(later.iter_mut().map(|part| (&mut part[..], width, 0)));
-        for ((c, stride, from), start) in sums.zip((0..rows).step_by(part)) {
+        let (rows, part, height, width) = (self.rows(), self.part(), self.height(), self.width());
+        let Product { a, ref bs, ref mut c, stride, ref mut sums } = *self;
+        assert_eq!((a.len(), c.len()), (rows * height, height * stride));
+        assert!(bs.iter().all(|columns| columns.b.len() == rows * columns.width));
+        assert!(bs.iter().all(|columns| columns.from + columns.width <= stride));
+        assert!(sums.as_ref().is_none_or(|sums| sums.len() == height));
+        let wanted = sums.is_some();
+        let mut side_by_side = bs.clone();
+        side_by_side.iter_mut().fold(0, |from, columns| {
+            columns.from = from;
+            from + columns.width
+        });
+        let first = [(&mut **c, stride, bs.clone(), sums.as_deref_mut())];
+        let rest = later.iter_mut().map(|part| {
+            let (c, sums) = part.split_at_mut(height * width);
+            (c, width, side_by_side.clone(), wanted.then_some(sums))
+        });
+        for ((c, stride, bs, sums), start) in first.into_iter().chain(rest).zip((0..rows).step_by(part)) {
             let end = (start + part).min(rows);
-            let (a, b) = (&a[start * height..end * height], &b[start * width..end * width]);
+            let a = &a[start * height..end * height];
+            let of_part = |columns: &Columns<'s, T>| {
+                let Columns { b, width, from } = *columns;
+                Columns { b: &b[start * width..end * width], width, from }
+            };
+            let bs: Vec<Columns<'_, T>> = bs.iter().map(of_part).collect();
+            let mut sums = sums.map(|sums| sums.chunks_mut(HEIGHT));
             for (n, c) in c.chunks_mut(HEIGHT * stride).enumerate() {
-                tasks.push(Outer { a, height, row: n * HEIGHT, b, width, c, stride, from });
+                let sums = sums.as_mut().and_then(Iterator::next);
+                tasks.push(Outer { a, height, row: n * HEIGHT, bs: bs.clone(), c, stride, sums });
             }
         }
     }
@@ -103,11 +146,10 @@ struct Outer<'a, T> {
     height: usize,
     /// The first row of C: the first column of A.
     row: usize,
-    b: &'a [T],
-    width: usize,
+    bs: Vec<Columns<'a, T>>,
     c: &'a mut [T],
     stride: usize,
-    from: usize,
+    sums: Option<&'a mut [T]>,
 }
 
 impl<T: Real> Kernel<T> for Outer<'_, T> {
@@ -116,20 +158,29 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(mut self) {
         let here = self.c.len() / self.stride;
-        let mut left = Buffer::dirty(DEPTH * here.next_multiple_of(MR));
-        let mut right = Buffer::dirty(DEPTH * self.width.next_multiple_of(S::NR));
-        let rows = self.a.chunks(DEPTH * self.height).zip(self.b.chunks(DEPTH * self.width));
-        for (a, b) in rows {
-            let depth = b.len() / self.width;
+        let depth = DEPTH.min(self.a.len() / self.height);
+        let widest = self.bs.iter().map(|columns| columns.width).max().unwrap_or(0);
+        let mut left = Buffer::dirty(depth * here.next_multiple_of(MR));
+        let mut right = Buffer::dirty(depth * widest.next_multiple_of(S::NR));
+        for (n, a) in self.a.chunks(DEPTH * self.height).enumerate() {
+            let depth = a.len() / self.height;
             pack(a, self.height, self.row, here, &mut left, MR);
-            pack(b, self.width, 0, self.width, &mut right, S::NR);
-            let (left, right) = (&left[..depth * here.next_multiple_of(MR)], &right[..]);
-            for (j, right) in (0..self.width).step_by(S::NR).zip(right.chunks_exact(depth * S::NR)) {
-                for (i, left) in (0..here).step_by(MR).zip(left.chunks_exact(depth * MR)) {
-                    let mut tile = [[S::splat(T::default()); 2]; MR];
-                    // SAFETY: `left` holds a panel of `depth` lines of MR, `right` one of NR.
-                    unsafe { accumulate::<T, S, MR>(&mut tile, depth, left.as_ptr(), 1, MR, right.as_ptr()) };
-                    self.add::<S>(&tile, i, j);
+            if let Some(sums) = &mut self.sums {
+                a.chunks_exact(self.height).for_each(|row| add_to(sums, &row[self.row..][..here]));
+            }
+            let left = &left[..depth * here.next_multiple_of(MR)];
+            for at in 0..self.bs.len() {
+                let Columns { b, width, from } = self.bs[at];
+                pack(&b[n * DEPTH * width..][..depth * width], width, 0, width, &mut right, S::NR);
+                for (j, right) in (0..width).step_by(S::NR).zip(right.chunks_exact(depth * S::NR)) {
+                    for (i, left) in (0..here).step_by(MR).zip(left.chunks_exact(depth * MR)) {
+                        let mut tile = [[S::splat(T::default()); 2]; MR];
+                        // SAFETY: `left` holds a panel of `depth` lines of MR, `right` one of NR.
+                        unsafe {
+                            accumulate::<T, S, MR>(&mut tile, depth, left.as_ptr(), 1, MR, right.as_ptr());
+                        }
+                        self.add::<S>(&tile, i, from + j, S::NR.min(width - j));
+                    }
                 }
             }
         }
@@ -137,12 +188,11 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
 }
 
 impl<T: Real> Outer<'_, T> {
-    /// Adds a tile to C at (i, j).
+    /// Adds some columns of a tile to C at (i, j).
     #[inline(always)]
-    fn add<S: Simd<T>>(&mut self, tile: &[[S::V; 2]; MR], i: usize, j: usize) {
-        let (stride, from) = (self.stride, self.from + j);
-        let some = S::NR.min(self.width - j);
-        let lines = self.c[i * stride..].chunks_mut(stride).map(|line| &mut line[from..][..some]);
+    fn add<S: Simd<T>>(&mut self, tile: &[[S::V; 2]; MR], i: usize, j: usize, some: usize) {
+        let stride = self.stride;
+        let lines = self.c[i * stride..].chunks_mut(stride).map(|line| &mut line[j..][..some]);
         if some == S::NR {
             let one = S::splat(T::rounded(1.0));
             for (to, line) in lines.zip(tile) {
@@ -162,20 +212,27 @@ impl<T: Real> Outer<'_, T> {
     }
 }
 
+/// Rows that are copied to one panel before the next panel's turn: a panel's lines are written while they are in the cache.
+const RUN: usize = 8;
+
 /// Columns `from..from + some` of `[rows, width]` in panels of n columns, each `[rows, n]`, the last filled up with zeros.
 #[inline(always)]
 fn pack<T: Real>(x: &[T], width: usize, from: usize, some: usize, to: &mut [T], n: usize) {
     let rows = x.len() / width;
-    let whole = some / n;
-    for (p, row) in x.chunks_exact(width).enumerate() {
-        let row = &row[from..from + some];
-        for (panel, piece) in row.chunks_exact(n).enumerate() {
-            to[(panel * rows + p) * n..][..n].copy_from_slice(piece);
-        }
-        if whole * n < some {
-            let line = &mut to[(whole * rows + p) * n..][..n];
-            line[..some - whole * n].copy_from_slice(&row[whole * n..]);
-            line[some - whole * n..].fill(T::default());
+    for (run, x) in x.chunks(RUN * width).enumerate() {
+        for at in (0..some).step_by(n) {
+            let here = n.min(some - at);
+            let to = &mut to[at * rows + run * RUN * n..];
+            for (row, to) in x.chunks_exact(width).zip(to.chunks_exact_mut(n)) {
+                let row = &row[from + at..][..here];
+                // A whole line has a length that the compiler knows.
+                if here == n {
+                    to.copy_from_slice(&row[..n]);
+                } else {
+                    to[..here].copy_from_slice(row);
+                    to[here..].fill(T::default());
+                }
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 mod rows;
 mod whole;
 
+use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::dispatch;
@@ -119,41 +120,10 @@ enum Task<'a> {
 impl Own {
     fn tasks(&self, colours: &Colours<'_>, channels: usize) -> Vec<Task<'_>> {
         match self.is_whole(colours) {
-            true => parts(channels, FORWARD).map(|part| Task::Whole(self, part)).collect(),
+            true => Part::all(channels).cut(FORWARD).map(|part| Task::Whole(self, part)).collect(),
             false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
         }
     }
-}
-
-/// Some channels of a row.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    /// Of the whole row.
-    channels: usize,
-    /// The first one.
-    from: usize,
-    /// How many.
-    width: usize,
-}
-
-impl Part {
-    /// Where they begin in a row.
-    #[inline(always)]
-    fn at(&self, row: usize) -> usize {
-        row * self.channels + self.from
-    }
-
-    /// The same channels in parts of a width.
-    #[inline(always)]
-    fn cut(self, width: usize) -> impl Iterator<Item = Part> {
-        let end = self.from + self.width;
-        (self.from..end).step_by(width).map(move |from| Part { from, width: width.min(end - from), ..self })
-    }
-}
-
-/// All channels in parts of a width.
-fn parts(channels: usize, width: usize) -> impl Iterator<Item = Part> {
-    Part { channels, from: 0, width: channels }.cut(width)
 }
 
 /// The gradients of Y1 and Y2, each 0 where Y1 (or Y2) is not above 0.
@@ -177,7 +147,7 @@ pub fn quotient_product_backward<T: Real>(
     assert_eq!(dw.len(), colours.examples.len() * channels);
     let all = by_graph(&colours);
     let (d1, d2) = (Shared::new(d1), Shared::new(d2));
-    parts(channels, BACKWARD).collect::<Vec<_>>().into_par_iter().for_each(|part| {
+    Part::all(channels).cut(BACKWARD).collect::<Vec<_>>().into_par_iter().for_each(|part| {
         let d = [&d1, &d2];
         clear(&colours, part, d);
         for own in &all {

@@ -1,6 +1,7 @@
 //! Row by row: what a row needs is read where it lies, some channels at a time so that the tables stay in the cache.
 
-use super::{BACKWARD, Colours, Own, Part};
+use super::{BACKWARD, Colours, Own};
+use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};

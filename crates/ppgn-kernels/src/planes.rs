@@ -1,0 +1,133 @@
+//! A graph's channels laid out for products: for every vector of channels a matrix whose entries are vectors.
+//!
+//! In memory all channels of a pair lie side by side. A product takes some of them at a time, a cache line ([`PLANES`] vectors
+//! of [`Part`]), copies them together, multiplies, and puts them back ([`Grid`]).
+
+use crate::real::Real;
+use crate::simd::Simd;
+
+/// Vectors of channels that are taken at once: as many as two AVX2 vectors are a cache line.
+pub(crate) const PLANES: usize = 2;
+
+/// Some channels of rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    /// Of a whole row.
+    pub(crate) channels: usize,
+    /// The first one.
+    pub(crate) from: usize,
+    /// How many.
+    pub(crate) width: usize,
+}
+
+impl Part {
+    /// All channels.
+    pub(crate) fn all(channels: usize) -> Self {
+        Part { channels, from: 0, width: channels }
+    }
+
+    /// Where they begin in a row.
+    #[inline(always)]
+    pub(crate) fn at(&self, row: usize) -> usize {
+        row * self.channels + self.from
+    }
+
+    /// The same channels in parts of a width.
+    #[inline(always)]
+    pub(crate) fn cut(self, width: usize) -> impl Iterator<Item = Part> {
+        let end = self.from + self.width;
+        (self.from..end).step_by(width).map(move |from| Part { from, width: width.min(end - from), ..self })
+    }
+}
+
+/// Planes of n by n vectors: entry (i, j) of a plane at vector `i * side + j`. The odd side keeps columns of matrices with
+/// a power of two rows from falling into one set of the cache.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid {
+    pub(crate) n: usize,
+    pub(crate) side: usize,
+    /// Numbers of a plane.
+    pub(crate) size: usize,
+}
+
+impl Grid {
+    pub(crate) fn new<T: Real, S: Simd<T>>(n: usize) -> Self {
+        Grid { n, side: n | 1, size: n * (n | 1) * S::LANES }
+    }
+
+    /// Copies a part, at most [`PLANES`] vectors, of the rows of all pairs: `copy` gets where numbers begin and where they
+    /// go. What is beyond the part is 0.
+    #[inline(always)]
+    pub(crate) fn gather<T: Real, S: Simd<T>>(
+        &self,
+        part: Part,
+        row: impl Fn(usize) -> usize,
+        to: &mut [T],
+        copy: impl Fn(usize, &mut [T]),
+    ) {
+        if part.width < PLANES * S::LANES {
+            to.fill(T::default());
+        }
+        self.entries::<T, S>(part, row, |from, at, width| copy(from, &mut to[at..at + width]));
+    }
+
+    /// The way back: `put` gets where numbers begin and the numbers, of the rows of all pairs.
+    #[inline(always)]
+    pub(crate) fn scatter<T: Real, S: Simd<T>>(
+        &self,
+        part: Part,
+        row: impl Fn(usize) -> usize,
+        from: &[T],
+        put: impl Fn(usize, &[T]),
+    ) {
+        self.entries::<T, S>(part, row, |to, at, width| put(to, &from[at..at + width]));
+    }
+
+    /// Every pair's numbers, as for [`entry`](Self::entry).
+    #[inline(always)]
+    fn entries<T: Real, S: Simd<T>>(
+        &self,
+        part: Part,
+        row: impl Fn(usize) -> usize,
+        mut each: impl FnMut(usize, usize, usize),
+    ) {
+        for i in 0..self.n {
+            for j in 0..self.n {
+                self.vectors::<T, S>(part, row(i * self.n + j), i * self.side + j, &mut each);
+            }
+        }
+    }
+
+    /// The numbers of pair `i * n + j` and of a row: where they begin in rows and in the planes, and how many they are.
+    #[inline(always)]
+    pub(crate) fn entry<T: Real, S: Simd<T>>(
+        &self,
+        part: Part,
+        row: usize,
+        place: usize,
+        mut each: impl FnMut(usize, usize, usize),
+    ) {
+        self.vectors::<T, S>(part, row, place / self.n * self.side + place % self.n, &mut each);
+    }
+
+    #[inline(always)]
+    fn vectors<T: Real, S: Simd<T>>(
+        &self,
+        part: Part,
+        row: usize,
+        vector: usize,
+        each: &mut impl FnMut(usize, usize, usize),
+    ) {
+        let (first, at) = (part.at(row), vector * S::LANES);
+        // Whole vectors have a length that the compiler knows.
+        if part.width == PLANES * S::LANES {
+            for p in 0..PLANES {
+                each(first + p * S::LANES, p * self.size + at, S::LANES);
+            }
+        } else {
+            for (p, from) in (0..part.width).step_by(S::LANES).enumerate() {
+                each(first + from, p * self.size + at, S::LANES.min(part.width - from));
+            }
+        }
+    }
+}
