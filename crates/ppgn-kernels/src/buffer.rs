@@ -1,7 +1,7 @@
 //! Memory that is used again: activations are as large from step to step, and fresh pages cost as much as filling them.
 //!
 //! A [`Buffer`] that is dropped goes back to a store a number type, and the next one of about its size is made of it.
-//! The store keeps at most a quarter more than was ever in use at once.
+//! The store keeps at most half as much again as was ever in use at once.
 
 use crate::real::Real;
 use rayon::prelude::*;
@@ -22,9 +22,9 @@ impl<T> Store<T> {
         Mutex::new(Store { free: Vec::new(), kept: 0, used: 0, most: 0 })
     }
 
-    /// The smallest vector that is long enough and not much too long.
+    /// The smallest vector that is long enough and not far too long: batches differ in size.
     fn take(&mut self, length: usize) -> Option<Vec<T>> {
-        let fits = |v: &&Vec<T>| v.len() >= length && v.len() <= length + length / 2;
+        let fits = |v: &&Vec<T>| v.len() >= length && v.len() / 4 <= length;
         let best = self.free.iter().filter(fits).map(Vec::len).min()?;
         let place = self.free.iter().position(|v| v.len() == best)?;
         self.kept -= best;
@@ -35,7 +35,7 @@ impl<T> Store<T> {
         self.used -= v.len();
         self.kept += v.len();
         self.free.push(v);
-        while self.kept + self.used > self.most + self.most / 4 {
+        while self.kept + self.used > self.most + self.most / 2 {
             self.kept -= self.free.remove(0).len();
         }
     }
@@ -114,11 +114,14 @@ mod tests {
         store.give(vec![0u8; 60]);
         store.give(vec![0u8; 40]);
         assert_eq!((store.kept, store.used), (100, 0));
-        assert!(store.take(10).is_none() && store.take(61).is_none());
+        assert!(store.take(9).is_none() && store.take(61).is_none());
         assert_eq!(store.take(40).map(|v| v.len()), Some(40));
         store.used += 90;
         store.give(vec![0u8; 90]);
-        // 60 and 90 are more than 125: the older one is gone.
-        assert_eq!((store.kept, store.free.len()), (90, 1));
+        // 60 and 90 are not more than 150, with 70 they are: the oldest is gone.
+        assert_eq!((store.kept, store.free.len()), (150, 2));
+        store.used += 70;
+        store.give(vec![0u8; 70]);
+        assert_eq!((store.kept, store.free.len()), (70, 1));
     }
 }

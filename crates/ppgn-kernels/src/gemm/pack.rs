@@ -62,7 +62,12 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
             }
             if right == 1 {
                 for (k, line) in to.chunks_exact_mut(S::NR).enumerate() {
-                    line[..width].copy_from_slice(&numbers[k * down + from..][..width]);
+                    let from = &numbers[k * down + from..];
+                    // A whole line has a length that the compiler knows.
+                    match width == S::NR {
+                        true => line.copy_from_slice(&from[..S::NR]),
+                        false => line[..width].copy_from_slice(&from[..width]),
+                    }
                 }
             } else {
                 for j in 0..width {
