@@ -113,22 +113,30 @@ pub fn cost(subject: Subject, nodes: usize, features: usize, repeats: usize) -> 
     }
     let numbers =
         u32::try_from(subject.order()).ok().and_then(|k| nodes.checked_pow(k)?.checked_mul(features));
-    let Some(numbers) = numbers.filter(|&numbers| numbers <= 1 << 31) else {
+    if numbers.is_none_or(|numbers| numbers > 1 << 31) {
         return Err(Error::call(format!(
             "{nodes}^{} tuples of {features} channels are more than fit into memory",
             subject.order()
         )));
-    };
+    }
+    // What is there for any n is no part of the cost: threads, code, weights.
+    passes(subject, 2, features, 1)?;
     let before = rss_mb();
-    let mut random = Stream::new(0, "cost", &[]);
-    let x: Vec<f32> = (0..numbers).map(|_| random.unit() as f32).collect();
-    let times = match subject {
-        Subject::Block(k) => block(k, nodes, features, &x, repeats),
-        Subject::Layer(k) => layer(k, nodes, features, x, repeats)?,
-    };
+    let times = passes(subject, nodes, features, repeats)?;
     let space_mb = peak_rss_mb().zip(before).map(|(peak, before)| (peak - before).max(0.0));
     let threads = rayon::current_num_threads();
     Ok(CostFigures { subject, nodes, features, threads, forward_ms: median(times) * 1e3, space_mb })
+}
+
+/// The seconds of every pass over one graph of random numbers.
+fn passes(subject: Subject, n: usize, width: usize, repeats: usize) -> Result<Vec<f64>> {
+    let numbers = n.pow(subject.order() as u32) * width;
+    let mut random = Stream::new(0, "cost", &[]);
+    let x: Vec<f32> = (0..numbers).map(|_| random.unit() as f32).collect();
+    match subject {
+        Subject::Block(k) => Ok(block(k, n, width, &x, repeats)),
+        Subject::Layer(k) => layer(k, n, width, x, repeats),
+    }
 }
 
 /// A block with k MLPs of two layers, all of one width.

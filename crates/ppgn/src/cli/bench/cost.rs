@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 64)]
     nodes: usize,
     /// Channels of input and output
-    #[arg(long, value_name = "F", default_value_t = 8)]
+    #[arg(long, value_name = "F", default_value_t = 4)]
     features: usize,
     /// Passes to take the median of, after one that warms up
     #[arg(long, value_name = "N", default_value_t = 5)]

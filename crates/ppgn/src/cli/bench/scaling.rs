@@ -16,10 +16,10 @@ pub(super) struct Args {
     /// What to measure: block-K or layer-K [default: block-2 block-3 layer-2 layer-3]
     subjects: Vec<Subject>,
     /// Graphs of up to so many tuples: n^K of K-tuples
-    #[arg(long, value_name = "N", default_value_t = 1 << 21)]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     tuples: usize,
     /// Channels of input and output
-    #[arg(long, value_name = "F", default_value_t = 8)]
+    #[arg(long, value_name = "F", default_value_t = 4)]
     features: usize,
     /// Passes to take the median of, after one that warms up
     #[arg(long, value_name = "N", default_value_t = 5)]
