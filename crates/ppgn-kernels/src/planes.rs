@@ -6,7 +6,7 @@
 use crate::real::Real;
 use crate::simd::Simd;
 
-/// Vectors of channels that are taken at once: as many as two AVX2 vectors are a cache line.
+/// Vectors of channels that are taken at once: a cache line, where vectors are those of AVX2.
 pub(crate) const PLANES: usize = 2;
 
 /// Some channels of rows.

@@ -151,13 +151,24 @@ pub fn quotient_product_backward<T: Real>(
         let d = [&d1, &d2];
         clear(&colours, part, d);
         for own in &all {
+            let share = Share { colours, own, part, dw, y: [y1, y2], d };
             match own.is_whole(&colours) {
-                true => dispatch(whole::Backward { colours, own, part, dw, y: [y1, y2], d }),
-                false => dispatch(rows::Backward { colours, own, part, dw, y: [y1, y2], d }),
+                true => dispatch(whole::Backward(share)),
+                false => dispatch(rows::Backward(share)),
             }
         }
         mask(&colours, part, [y1, y2], d);
     });
+}
+
+/// What a graph's rows add to some channels of the gradients.
+struct Share<'a, T> {
+    colours: Colours<'a>,
+    own: &'a Own,
+    part: Part,
+    dw: &'a [T],
+    y: [&'a [T]; 2],
+    d: [&'a Shared<'a, T>; 2],
 }
 
 /// Channels of a task: whole cache lines, so that tasks do not share them.

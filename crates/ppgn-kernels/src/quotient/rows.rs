@@ -1,7 +1,6 @@
 //! Row by row: what a row needs is read where it lies, some channels at a time so that the tables stay in the cache.
 
-use super::{BACKWARD, Colours, Own};
-use crate::planes::Part;
+use super::{BACKWARD, Colours, Share};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};
@@ -75,15 +74,8 @@ impl<T: Real> Forward<'_, T> {
     }
 }
 
-/// What a graph's rows add to some channels of the gradients.
-pub(super) struct Backward<'a, T> {
-    pub(super) colours: Colours<'a>,
-    pub(super) own: &'a Own,
-    pub(super) part: Part,
-    pub(super) dw: &'a [T],
-    pub(super) y: [&'a [T]; 2],
-    pub(super) d: [&'a Shared<'a, T>; 2],
-}
+/// A graph's share of the gradients.
+pub(super) struct Backward<'a, T>(pub(super) Share<'a, T>);
 
 impl<T: Real> Kernel<T> for Backward<'_, T> {
     type Output = ();
@@ -91,7 +83,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
         // Known lengths let the compiler unroll.
-        match self.part.width {
+        match self.0.part.width {
             BACKWARD => self.go(BACKWARD),
             16 => self.go(16),
             width => self.go(width),
@@ -102,16 +94,17 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 impl<T: Real> Backward<'_, T> {
     #[inline(always)]
     fn go(&self, width: usize) {
-        let at = |row: usize| self.part.at(row);
-        let factor = T::rounded(self.colours.factors[self.own.graph]);
+        let Share { colours, own, part, dw, y, d } = self.0;
+        let at = |row: usize| part.at(row);
+        let factor = T::rounded(colours.factors[own.graph]);
         let mut scaled = [T::default(); BACKWARD];
-        for &(row, place) in &self.own.rows {
+        for &(row, place) in &own.rows {
             let scaled = &mut scaled[..width];
-            scaled.iter_mut().zip(&self.dw[at(row as usize)..][..width]).for_each(|(s, &d)| *s = d * factor);
-            for (l, r) in self.colours.terms(self.own.graph, place) {
-                let (a, b) = (&self.y[0][at(l)..][..width], &self.y[1][at(r)..][..width]);
+            scaled.iter_mut().zip(&dw[at(row as usize)..][..width]).for_each(|(s, &d)| *s = d * factor);
+            for (l, r) in colours.terms(own.graph, place) {
+                let (a, b) = (&y[0][at(l)..][..width], &y[1][at(r)..][..width]);
                 // SAFETY: one task alone touches these channels; the two are parts of different slices.
-                let (da, db) = unsafe { (self.d[0].part(at(l), width), self.d[1].part(at(r), width)) };
+                let (da, db) = unsafe { (d[0].part(at(l), width), d[1].part(at(r), width)) };
                 for c in 0..width {
                     da[c] += scaled[c] * b[c];
                     db[c] += scaled[c] * a[c];

@@ -1,7 +1,7 @@
 //! A graph's whole product: its matrices are put together from the rows of their colours, a cache line of channels at a time,
 //! multiplied as on the dense space, and what is wanted is taken out.
 
-use super::{Colours, Own};
+use super::{Colours, Own, Share};
 use crate::buffer::Buffer;
 use crate::linear::add_to;
 use crate::planes::{Grid, PLANES, Part};
@@ -47,36 +47,30 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
     }
 }
 
-/// What a graph's rows add to some channels of the gradients.
-pub(super) struct Backward<'a, T> {
-    pub(super) colours: Colours<'a>,
-    pub(super) own: &'a Own,
-    pub(super) part: Part,
-    pub(super) dw: &'a [T],
-    pub(super) y: [&'a [T]; 2],
-    pub(super) d: [&'a Shared<'a, T>; 2],
-}
+/// A graph's share of the gradients.
+pub(super) struct Backward<'a, T>(pub(super) Share<'a, T>);
 
 impl<T: Real> Kernel<T> for Backward<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let (grid, matrix) = self.colours.grid::<T, S>(self.own.graph);
+        let Share { colours, own, part, dw, y, d: to } = self.0;
+        let (grid, matrix) = colours.grid::<T, S>(own.graph);
         let row = |place: usize| matrix[place] as usize;
-        let factor = T::rounded(self.colours.factors[self.own.graph]);
+        let factor = T::rounded(colours.factors[own.graph]);
         let mut scratch = Buffer::<T>::dirty(4 * PLANES * grid.size);
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, rest) = rest.split_at_mut(PLANES * grid.size);
         let (d, out) = rest.split_at_mut(PLANES * grid.size);
-        for part in self.part.cut(PLANES * S::LANES) {
-            for (y, to) in self.y.into_iter().zip([&mut *a, &mut *b]) {
+        for part in part.cut(PLANES * S::LANES) {
+            for (y, to) in y.into_iter().zip([&mut *a, &mut *b]) {
                 grid.gather::<T, S>(part, row, to, |at, to| to.copy_from_slice(&y[at..at + to.len()]));
             }
             d.fill(T::default());
-            for &(row, place) in &self.own.rows {
+            for &(row, place) in &own.rows {
                 grid.entry::<T, S>(part, row as usize, place as usize, |from, at, width| {
-                    let from = &self.dw[from..from + width];
+                    let from = &dw[from..from + width];
                     // Two rows may have one place: what comes to it is added.
                     d[at..at + width].iter_mut().zip(from).for_each(|(to, &x)| *to += x * factor);
                 });
@@ -89,9 +83,9 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             };
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            add(self.d[0], out);
+            add(to[0], out);
             multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            add(self.d[1], out);
+            add(to[1], out);
         }
     }
 }
