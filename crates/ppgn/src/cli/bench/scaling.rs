@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode, Stdio};
 /// `ppgn bench scaling`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Every size is measured by a `ppgn bench cost` in a process of its own, so that memory is told apart. By the theory a block on\nk-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: MLPs\ncost n^k too, and the product passes them only where n is well above the features."
+    after_help = "Every size is measured by a `ppgn bench cost` in a process of its own, so that memory is told apart. By the theory a block on k-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: MLPs cost n^k too, and the product passes them only where n is well above the features."
 )]
 pub(super) struct Args {
     /// What to measure: block-K or layer-K [default: block-2 block-3 layer-2 layer-3]
