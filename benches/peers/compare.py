@@ -69,17 +69,20 @@ def main():
     data = os.environ.get("PPGN_DATA", os.path.join(ROOT, "..", "shared", "data"))
     parser.add_argument("--data", default=data, help="the data folder, with tu/MUTAG.zip and so on")
     args = parser.parse_args()
+    names = [step_name(shape) for shape in STEPS] + [epoch_name(row) for row in EPOCHS]
+    if not any(wanted(args, name) for name in names):
+        parser.error(f"no row has `{args.only}` in its name: they are {', '.join(names)}")
 
     print(f"{machine()}; {args.threads} threads, medians of {args.runs} alternating runs\n")
     measured = []
     with tempfile.TemporaryDirectory() as folder:
-        steps = [row for row in ((step_name(s), s) for s in STEPS) if args.only in row[0]]
+        steps = [row for row in ((step_name(s), s) for s in STEPS) if wanted(args, row[0])]
         if steps:
             print("| step, dense | PyTorch | ppgn | ratio | GFLOPS | of GEMM | memory | page faults a step |")
             print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         for name, shape in steps:
             measured.append(step(args, name, shape))
-        epochs = [row for row in EPOCHS if args.only in epoch_name(row)]
+        epochs = [row for row in EPOCHS if wanted(args, epoch_name(row))]
         if epochs:
             print("\n| epoch, batches of 5 | PyTorch | ppgn | ratio | space | rows by level | memory | preparation |")
             print("| --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -88,6 +91,10 @@ def main():
     if args.json:
         with open(args.json, "w") as file:
             json.dump(measured, file, indent=1)
+
+
+def wanted(args, name):
+    return args.only.replace(" ", "") in name.replace(" ", "")
 
 
 def step_name(shape):

@@ -1,7 +1,7 @@
 //! The innermost loop: a tile of the result in registers.
 
 use crate::real::Real;
-use crate::simd::{MOST, Simd};
+use crate::simd::{MOST, MR, Simd};
 
 /// A tile of M rows by two vectors.
 pub(super) type Tile<V, const M: usize> = [[V; 2]; M];
@@ -19,8 +19,17 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     step: usize,
     b: *const T,
 ) {
+    // What the level has a loop of its own for is done by that; the lines that it leaves follow here.
+    let mut done = 0;
+    if M == MR && step == 1 {
+        // SAFETY: the tile has MR rows, and the rest is as the caller vouches for.
+        done = unsafe { S::add_rows(tile.as_mut_ptr(), depth, a, row, b) };
+    } else if M == MR && (row, step) == (1, MR) {
+        // SAFETY: as above.
+        done = unsafe { S::add_panel(tile.as_mut_ptr(), depth, a, b) };
+    }
     let mut sums = *tile;
-    for p in 0..depth {
+    for p in done..depth {
         // SAFETY: within what the caller vouches for.
         let line = unsafe { [S::load(b.add(p * S::NR)), S::load(b.add(p * S::NR + S::LANES))] };
         for (i, sum) in sums.iter_mut().enumerate() {

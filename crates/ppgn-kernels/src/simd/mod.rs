@@ -4,6 +4,9 @@
 //! AVX2 and FMA, and with what every machine of the target has; one body serves `f32` and `f64`. Loops that are plain
 //! enough are left to the compiler, which has the level's instructions there too.
 
+#[cfg(target_arch = "x86_64")]
+mod lines;
+
 use crate::real::Real;
 use std::sync::OnceLock;
 
@@ -97,6 +100,32 @@ pub(crate) trait Simd<T>: Copy {
 
     /// `x` where `mask` is above 0, else 0.
     fn mask(x: Self::V, mask: Self::V) -> Self::V;
+
+    /// `tile[i][j] += sum over p of a[i * row + p] * b[p * NR + j]` over the first lines of `depth`, with a loop of the
+    /// level's own if it has one: gives how many lines it took.
+    ///
+    /// # Safety
+    /// `tile` must have MR rows; `a` must be readable at `i * row + p` and `b` at `p * NR + j` for all `i < MR`, `j < NR`,
+    /// `p < depth`.
+    #[inline(always)]
+    unsafe fn add_rows(
+        _tile: *mut [Self::V; 2],
+        _depth: usize,
+        _a: *const T,
+        _row: usize,
+        _b: *const T,
+    ) -> usize {
+        0
+    }
+
+    /// The same with the left side in a panel, `a[p * MR + i]`.
+    ///
+    /// # Safety
+    /// As for [`add_rows`](Self::add_rows), with `a` readable at `p * MR + i`.
+    #[inline(always)]
+    unsafe fn add_panel(_tile: *mut [Self::V; 2], _depth: usize, _a: *const T, _b: *const T) -> usize {
+        0
+    }
 }
 
 /// Work that is compiled for every level.
@@ -159,7 +188,7 @@ impl<T: Real> Simd<T> for Portable {
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86 {
     ($level:ident, $doc:literal, $($real:ty: $v:ident * $lanes:literal, $splat:ident $load:ident $store:ident $fused:ident $max:ident
-        $mask:expr;)*) => {
+        $mask:expr, $lines:ident;)*) => {
         #[doc = $doc]
         #[derive(Clone, Copy)]
         pub(crate) struct $level;
@@ -207,6 +236,24 @@ macro_rules! x86 {
                     ($mask)(x, mask, zero)
                 }
             }
+
+            #[inline(always)]
+            unsafe fn add_rows(
+                tile: *mut [Self::V; 2],
+                depth: usize,
+                a: *const $real,
+                row: usize,
+                b: *const $real,
+            ) -> usize {
+                // SAFETY: as the caller vouches for, and as in `splat`.
+                unsafe { lines::$lines::<1>(tile, depth, a, row, b) }
+            }
+
+            #[inline(always)]
+            unsafe fn add_panel(tile: *mut [Self::V; 2], depth: usize, a: *const $real, b: *const $real) -> usize {
+                // SAFETY: as above; the rows of a panel lie side by side, its lines MR apart.
+                unsafe { lines::$lines::<MR>(tile, depth, a, 1, b) }
+            }
         })*
     };
 }
@@ -214,17 +261,17 @@ macro_rules! x86 {
 #[cfg(target_arch = "x86_64")]
 x86! { Avx2, "AVX2 with FMA.",
     f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
-        |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero));
+        |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero)), avx2_f32;
     f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
-        |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero));
+        |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero)), avx2_f64;
 }
 
 #[cfg(target_arch = "x86_64")]
 x86! { Avx512, "AVX-512 (F).",
     f32: __m512 * 16, _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_max_ps
-        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x);
+        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x), avx512_f32;
     f64: __m512d * 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_max_pd
-        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x);
+        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x), avx512_f64;
 }
 
 /// The dispatch of one number type.
