@@ -269,7 +269,7 @@ impl<T: Real> Block<'_, T> {
                 let chunk = chunk_rows(above);
                 let inputs = x.par_chunks(chunk * self.inputs()).zip(passed.par_chunks(chunk * inner));
                 let outputs = output.par_chunks_mut(chunk * outputs).zip(w.par_chunks(chunk * width));
-                inputs.zip(outputs).enumerate().for_each(|(at, ((x, passed), (to, w)))| {
+                inputs.zip(outputs).with_max_len(1).enumerate().for_each(|(at, ((x, passed), (to, w)))| {
                     below(passed, x, to);
                     rows(w, &of_w, to, Start::There, End::Keep);
                     if let Some(linear) = linear {
@@ -285,10 +285,10 @@ impl<T: Real> Block<'_, T> {
                 let chunk = chunk_rows(count);
                 let inputs = x.par_chunks(chunk * self.inputs()).zip(passed.par_chunks(chunk * inner));
                 let to = lifted.par_chunks_mut(chunk * outputs);
-                inputs.zip(to).for_each(|((x, passed), to)| below(passed, x, to));
+                inputs.zip(to).with_max_len(1).for_each(|((x, passed), to)| below(passed, x, to));
                 let chunk = chunk_rows(above);
                 let above = output.par_chunks_mut(chunk * outputs).zip(w.par_chunks(chunk * width));
-                above.zip(parents.par_chunks(chunk)).for_each(|((to, w), parents)| {
+                above.zip(parents.par_chunks(chunk)).with_max_len(1).for_each(|((to, w), parents)| {
                     rows(w, &of_w, to, Start::Table(&lifted, parents), End::Keep);
                 });
             }

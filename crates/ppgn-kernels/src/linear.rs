@@ -46,6 +46,7 @@ impl<'a, T: Real> Layer<'a, T> {
         let chunk = chunk_rows(count);
         let x = x.par_chunks((chunk * self.inputs).max(1));
         x.zip(y.par_chunks_mut((chunk * self.outputs).max(1)))
+            .with_max_len(1)
             .for_each(|(x, y)| rows(x, &panels, y, Start::Bias(self.bias), End::Keep));
     }
 
@@ -65,10 +66,11 @@ impl<'a, T: Real> Layer<'a, T> {
     }
 }
 
-/// Rows of a chunk: as many as fit the cache with their layers, and few enough that threads have some each. It depends
-/// on the number of rows alone.
+/// Rows of a chunk: as many as fit the cache with their layers, and few enough that threads have some each and none waits
+/// long for another. (Who runs over chunks says `with_max_len(1)`: else rayon gives a thread several, which none can take
+/// from it.) It depends on the number of rows alone.
 pub(crate) fn chunk_rows(rows: usize) -> usize {
-    rows.div_ceil(8).next_multiple_of(crate::simd::MR).clamp(24, 126)
+    rows.div_ceil(8).next_multiple_of(crate::simd::MR).clamp(24, 60)
 }
 
 /// One of the inputs that a linear layer has side by side.
@@ -128,7 +130,7 @@ pub(crate) fn linear_backward<T: Real>(
         };
         tasks.iter_mut().zip(to.chunks_mut(chunk * width)).for_each(|(task, to)| task.1.push((to, back)));
     }
-    tasks.into_par_iter().for_each(|(d, parts)| {
+    tasks.into_par_iter().with_max_len(1).for_each(|(d, parts)| {
         parts.into_iter().for_each(|(to, back)| rows(d, back, to, Start::Zero, End::Keep));
     });
 }

@@ -91,7 +91,7 @@ pub(crate) fn mlps<T: Real>(x: &[T], mlps: Vec<Forward<'_, T>>) {
             parts.push((mlp, panels, kept, y.as_mut().and_then(Iterator::next)));
         }
     }
-    tasks.into_par_iter().for_each_init(
+    tasks.into_par_iter().with_max_len(1).for_each_init(
         || Buffer::dirty(chunk * most),
         |scratch, (x, parts)| {
             for (mlp, panels, kept, y) in parts {
@@ -187,7 +187,10 @@ fn hidden_backward<T: Real>(mlps: &mut [Backward<'_, T>], l: usize) {
         let to = before[l - 1].chunks_mut(chunk * layer.inputs);
         tasks.extend(d.chunks(chunk * layer.outputs).zip(to).map(|(d, to)| (d, panels, to)));
     }
-    tasks.into_par_iter().for_each(|(d, panels, to)| rows(d, panels, to, Start::Zero, End::Mask));
+    tasks
+        .into_par_iter()
+        .with_max_len(1)
+        .for_each(|(d, panels, to)| rows(d, panels, to, Start::Zero, End::Mask));
 }
 
 /// From the first layers' outputs to the rows.
@@ -195,7 +198,7 @@ fn rows_backward<T: Real>(mlps: &[Backward<'_, T>], dx: &mut [T]) {
     let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(0)).collect();
     let inputs = mlps[0].mlp.inputs();
     let chunk = chunk_rows(dx.len() / inputs);
-    dx.par_chunks_mut(chunk * inputs).enumerate().for_each(|(n, dx)| {
+    dx.par_chunks_mut(chunk * inputs).with_max_len(1).enumerate().for_each(|(n, dx)| {
         let (start, count) = (n * chunk, dx.len() / inputs);
         for (m, panels) in mlps.iter().zip(&panels) {
             let width = m.mlp.layers[0].outputs;

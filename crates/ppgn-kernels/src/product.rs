@@ -75,9 +75,10 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
 }
 
 /// Every graph with every group of channels.
-fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Square, Part)> + use<'_> {
-    let parts: Vec<Part> = Part::all(channels).cut(CHANNELS).collect();
-    graphs.par_iter().flat_map_iter(move |&graph| parts.clone().into_iter().map(move |part| (graph, part)))
+fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Square, Part)> {
+    let parts = || Part::all(channels).cut(CHANNELS);
+    let all: Vec<_> = graphs.iter().flat_map(|&graph| parts().map(move |part| (graph, part))).collect();
+    all.into_par_iter().with_max_len(1)
 }
 
 struct Forward<'a, T> {

@@ -36,13 +36,16 @@ pub(crate) struct Columns<'a, T> {
     pub(crate) from: usize,
 }
 
-/// Rows of C that a task takes: many, for it packs all of B; a multiple of MR.
-const HEIGHT: usize = 204;
+/// Rows of C that a task takes: as many as there are threads to share them out to, for every task packs all of B. Few of
+/// them at the end, so that no thread waits long for another. Multiples of MR.
+const MANY: usize = 408;
+const SOME: usize = 204;
+const FEW: usize = 102;
 
 /// Rows that are packed at a time.
 const DEPTH: usize = 252;
 
-/// Rows of a part, at least, and parts at most.
+/// Rows of a part, at most, as long as there are no more parts than this.
 const PART: usize = 4096;
 const PARTS: usize = 8;
 
@@ -53,13 +56,16 @@ const PARTS: usize = 8;
 pub(crate) fn outer<T: Real>(products: Vec<Product<'_, T>>) {
     let mut products = products;
     let mut parts: Vec<Vec<Buffer<T>>> = products.iter().map(Product::later_parts).collect();
-    let mut tasks = Vec::new();
+    // How rows of C are shared out changes no sum, so threads may count.
+    let count = parts.iter().map(|later| later.len() + 1).sum::<usize>();
+    let height = if count >= 2 * rayon::current_num_threads() { MANY } else { SOME };
+    let (mut tasks, mut last) = (Vec::new(), Vec::new());
     for (product, later) in products.iter_mut().zip(&mut parts) {
-        product.tasks(later, &mut tasks);
+        product.tasks(later, height, &mut tasks, &mut last);
     }
-    tasks.into_par_iter().for_each(dispatch);
+    tasks.into_iter().chain(last).par_bridge().for_each(dispatch);
     for (product, later) in products.iter_mut().zip(&parts) {
-        later.iter().for_each(|part| product.add(part));
+        product.add(later);
     }
 }
 
@@ -77,35 +83,45 @@ impl<T: Real> Product<'_, T> {
         self.bs.iter().map(|columns| columns.width).sum()
     }
 
-    /// Rows of a part.
+    /// Rows of a part: all parts have as many, but for the last.
     fn part(&self) -> usize {
-        self.rows().div_ceil(PARTS).max(PART)
+        let parts = self.rows().div_ceil(PART).clamp(1, PARTS);
+        self.rows().div_ceil(parts).max(1)
     }
 
     /// Room for all parts but the first: what is added to C, columns side by side, and then the sums.
     fn later_parts(&self) -> Vec<Buffer<T>> {
         let parts = self.rows().div_ceil(self.part());
-        (1..parts).map(|_| Buffer::zeros(self.height() * (self.width() + 1))).collect()
+        (1..parts).map(|_| Buffer::dirty(self.height() * (self.width() + 1))).collect()
     }
 
-    /// Adds such a part.
-    fn add(&mut self, part: &[T]) {
-        let width = self.width();
-        let (of_c, of_sums) = part.split_at(self.height() * width);
-        for (c, part) in self.c.chunks_mut(self.stride).zip(of_c.chunks(width.max(1))) {
-            let mut rest = part;
-            for columns in &self.bs {
-                let (own, next) = rest.split_at(columns.width);
-                add_to(&mut c[columns.from..][..columns.width], own);
-                rest = next;
+    /// Adds such parts, in order.
+    fn add(&mut self, parts: &[Buffer<T>]) {
+        let (height, width) = (self.height(), self.width());
+        let bs = &self.bs;
+        self.c.par_chunks_mut(self.stride.max(1)).with_min_len(32).enumerate().for_each(|(row, c)| {
+            for part in parts {
+                let mut rest = &part[row * width..][..width];
+                for columns in bs {
+                    let (own, next) = rest.split_at(columns.width);
+                    add_to(&mut c[columns.from..][..columns.width], own);
+                    rest = next;
+                }
             }
-        }
+        });
         if let Some(sums) = self.sums.as_deref_mut() {
-            add_to(sums, of_sums);
+            parts.iter().for_each(|part| add_to(sums, &part[height * width..]));
         }
     }
 
-    fn tasks<'s>(&'s mut self, later: &'s mut [Buffer<T>], tasks: &mut Vec<Outer<'s, T>>) {
+    /// The tasks of all parts, `rows_of_c` rows each, but smaller ones for the last part.
+    fn tasks<'s>(
+        &'s mut self,
+        later: &'s mut [Buffer<T>],
+        rows_of_c: usize,
+        tasks: &mut Vec<Outer<'s, T>>,
+        last: &mut Vec<Outer<'s, T>>,
+    ) {
         let (rows, part, height, width) = (self.rows(), self.part(), self.height(), self.width());
         let Product { a, ref bs, ref mut c, stride, ref mut sums } = *self;
         assert_eq!((a.len(), c.len()), (rows * height, height * stride));
@@ -118,12 +134,14 @@ impl<T: Real> Product<'_, T> {
             columns.from = from;
             from + columns.width
         });
-        let first = [(&mut **c, stride, bs.clone(), sums.as_deref_mut())];
+        let first = [(false, &mut **c, stride, bs.clone(), sums.as_deref_mut())];
         let rest = later.iter_mut().map(|part| {
             let (c, sums) = part.split_at_mut(height * width);
-            (c, width, side_by_side.clone(), wanted.then_some(sums))
+            (true, c, width, side_by_side.clone(), wanted.then_some(sums))
         });
-        for ((c, stride, bs, sums), start) in first.into_iter().chain(rest).zip((0..rows).step_by(part)) {
+        for ((fresh, c, stride, bs, sums), start) in
+            first.into_iter().chain(rest).zip((0..rows).step_by(part))
+        {
             let end = (start + part).min(rows);
             let a = &a[start * height..end * height];
             let of_part = |columns: &Columns<'s, T>| {
@@ -131,10 +149,11 @@ impl<T: Real> Product<'_, T> {
                 Columns { b: &b[start * width..end * width], width, from }
             };
             let bs: Vec<Columns<'_, T>> = bs.iter().map(of_part).collect();
-            let mut sums = sums.map(|sums| sums.chunks_mut(HEIGHT));
-            for (n, c) in c.chunks_mut(HEIGHT * stride).enumerate() {
+            let (rows_of_c, tasks) = if end < rows { (rows_of_c, &mut *tasks) } else { (FEW, &mut *last) };
+            let mut sums = sums.map(|sums| sums.chunks_mut(rows_of_c));
+            for (n, c) in c.chunks_mut(rows_of_c * stride).enumerate() {
                 let sums = sums.as_mut().and_then(Iterator::next);
-                tasks.push(Outer { a, height, row: n * HEIGHT, bs: bs.clone(), c, stride, sums });
+                tasks.push(Outer { a, height, row: n * rows_of_c, bs: bs.clone(), c, stride, sums, fresh });
             }
         }
     }
@@ -150,6 +169,8 @@ struct Outer<'a, T> {
     c: &'a mut [T],
     stride: usize,
     sums: Option<&'a mut [T]>,
+    /// Whether C and the sums have nothing in them yet.
+    fresh: bool,
 }
 
 impl<T: Real> Kernel<T> for Outer<'_, T> {
@@ -157,6 +178,10 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(mut self) {
+        if self.fresh {
+            self.c.fill(T::default());
+            self.sums.iter_mut().for_each(|sums| sums.fill(T::default()));
+        }
         let here = self.c.len() / self.stride;
         let depth = DEPTH.min(self.a.len() / self.height);
         let widest = self.bs.iter().map(|columns| columns.width).max().unwrap_or(0);

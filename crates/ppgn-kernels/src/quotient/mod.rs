@@ -104,7 +104,7 @@ pub fn quotient_product<T: Real>(colours: Colours<'_>, channels: usize, y1: &[T]
     let all = by_graph(&colours);
     let w = Shared::new(w);
     let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels)).collect();
-    tasks.into_par_iter().for_each(|task| match task {
+    tasks.into_par_iter().with_max_len(1).for_each(|task| match task {
         Task::Rows(graph, rows) => dispatch(rows::Forward { colours, graph, rows, channels, y1, y2, w: &w }),
         Task::Whole(own, part) => dispatch(whole::Forward { colours, own, part, y1, y2, w: &w }),
     });
@@ -148,7 +148,8 @@ pub fn quotient_product_backward<T: Real>(
     assert_eq!(dw.len(), colours.examples.len() * channels);
     let all = by_graph(&colours);
     let (d1, d2) = (Shared::new(d1), Shared::new(d2));
-    Part::all(channels).cut(BACKWARD).collect::<Vec<_>>().into_par_iter().for_each(|part| {
+    let parts: Vec<Part> = Part::all(channels).cut(BACKWARD).collect();
+    parts.into_par_iter().with_max_len(1).for_each(|part| {
         let d = [&d1, &d2];
         clear(&colours, part, d);
         for own in &all {

@@ -14,61 +14,36 @@ const TURN: usize = 4;
 
 /// Row i of a tile at line q: a number times two vectors. `a` holds rows 0 to 2 and `a3` rows 3 to 5, `r` apart; `s` is
 /// the way from a line to the next.
-macro_rules! row {
+#[rustfmt::skip]
+macro_rules! one_row {
     ($v:literal $t:literal, $q:literal, $a:literal, $first:literal, $second:literal) => {
         concat!(
-            "vbroadcasts",
-            $t,
-            " ",
-            $v,
-            "mm14, [",
-            $a,
-            " + ",
-            $q,
-            "*{s}]\n",
-            "vfmadd231p",
-            $t,
-            " ",
-            $v,
-            "mm",
-            $first,
-            ", ",
-            $v,
-            "mm14, ",
-            $v,
-            "mm12\n",
-            "vfmadd231p",
-            $t,
-            " ",
-            $v,
-            "mm",
-            $second,
-            ", ",
-            $v,
-            "mm14, ",
-            $v,
-            "mm13\n",
+            "vbroadcasts", $t, " ", $v, "mm14, [", $a, " + ", $q, "*{s}]\n",
+            "vfmadd231p", $t, " ", $v, "mm", $first, ", ", $v, "mm14, ", $v, "mm12\n",
+            "vfmadd231p", $t, " ", $v, "mm", $second, ", ", $v, "mm14, ", $v, "mm13\n",
         )
     };
 }
 
 /// Line q of a turn; a vector has `w` bytes.
-macro_rules! line {
+#[rustfmt::skip]
+macro_rules! one_line {
     ($v:literal $t:literal, $q:literal) => {
         concat!(
             "vmovups ", $v, "mm12, [{b} + ", $q, "*2*{w}]\n",
             "vmovups ", $v, "mm13, [{b} + ", $q, "*2*{w} + {w}]\n",
-            row!($v $t, $q, "{a}", "0", "1"),
-            row!($v $t, $q, "{a} + {r}", "2", "3"),
-            row!($v $t, $q, "{a} + 2*{r}", "4", "5"),
-            row!($v $t, $q, "{a3}", "6", "7"),
-            row!($v $t, $q, "{a3} + {r}", "8", "9"),
-            row!($v $t, $q, "{a3} + 2*{r}", "10", "11"),
+            one_row!($v $t, $q, "{a}", "0", "1"),
+            one_row!($v $t, $q, "{a} + {r}", "2", "3"),
+            one_row!($v $t, $q, "{a} + 2*{r}", "4", "5"),
+            one_row!($v $t, $q, "{a3}", "6", "7"),
+            one_row!($v $t, $q, "{a3} + {r}", "8", "9"),
+            one_row!($v $t, $q, "{a3} + 2*{r}", "10", "11"),
         )
     };
 }
 
 /// All sums of a tile, from memory or back: `t` is where they are.
+#[rustfmt::skip]
 macro_rules! sums {
     (@load $v:literal, $($n:literal)*) => { concat!($("vmovups ", $v, "mm", $n, ", [{t} + ", $n, "*{w}]\n",)*) };
     (@store $v:literal, $($n:literal)*) => { concat!($("vmovups [{t} + ", $n, "*{w}], ", $v, "mm", $n, "\n",)*) };
@@ -104,10 +79,10 @@ macro_rules! lines {
                 asm!(
                     sums!(load $v),
                     "2:",
-                    line!($v $t, "0"),
-                    line!($v $t, "1"),
-                    line!($v $t, "2"),
-                    line!($v $t, "3"),
+                    one_line!($v $t, "0"),
+                    one_line!($v $t, "1"),
+                    one_line!($v $t, "2"),
+                    one_line!($v $t, "3"),
                     "add {b}, 8*{w}",
                     "add {a}, 4*{s}",
                     "add {a3}, 4*{s}",
