@@ -59,11 +59,17 @@ pub(crate) fn outer<T: Real>(products: Vec<Product<'_, T>>) {
     // How rows of C are shared out changes no sum, so threads may count.
     let count = parts.iter().map(|later| later.len() + 1).sum::<usize>();
     let height = if count >= 2 * rayon::current_num_threads() { MANY } else { SOME };
-    let (mut tasks, mut last) = (Vec::new(), Vec::new());
+    let (mut tasks, mut small) = (Vec::new(), Vec::new());
     for (product, later) in products.iter_mut().zip(&mut parts) {
-        product.tasks(later, height, &mut tasks, &mut last);
+        let mut wholes = product.tasks(later);
+        let last = wholes.pop();
+        tasks.extend(wholes.into_iter().flat_map(|whole| whole.cut(height)));
+        if let Some((first, rest)) = last.map(|last| last.split(SOME)) {
+            tasks.push(first);
+            small.extend(rest.into_iter().flat_map(|rest| rest.cut(FEW)));
+        }
     }
-    tasks.into_iter().chain(last).par_bridge().for_each(dispatch);
+    tasks.into_iter().chain(small).par_bridge().for_each(dispatch);
     for (product, later) in products.iter_mut().zip(&parts) {
         product.add(later);
     }
@@ -114,14 +120,8 @@ impl<T: Real> Product<'_, T> {
         }
     }
 
-    /// The tasks of all parts, `rows_of_c` rows each, but smaller ones for the last part.
-    fn tasks<'s>(
-        &'s mut self,
-        later: &'s mut [Buffer<T>],
-        rows_of_c: usize,
-        tasks: &mut Vec<Outer<'s, T>>,
-        last: &mut Vec<Outer<'s, T>>,
-    ) {
+    /// A task for every part.
+    fn tasks<'s>(&'s mut self, later: &'s mut [Buffer<T>]) -> Vec<Outer<'s, T>> {
         let (rows, part, height, width) = (self.rows(), self.part(), self.height(), self.width());
         let Product { a, ref bs, ref mut c, stride, ref mut sums } = *self;
         assert_eq!((a.len(), c.len()), (rows * height, height * stride));
@@ -139,23 +139,17 @@ impl<T: Real> Product<'_, T> {
             let (c, sums) = part.split_at_mut(height * width);
             (true, c, width, side_by_side.clone(), wanted.then_some(sums))
         });
-        for ((fresh, c, stride, bs, sums), start) in
-            first.into_iter().chain(rest).zip((0..rows).step_by(part))
-        {
+        let parts = first.into_iter().chain(rest).zip((0..rows).step_by(part));
+        let task = |((fresh, c, stride, bs, sums), start): ((_, _, _, Vec<Columns<'s, T>>, _), usize)| {
             let end = (start + part).min(rows);
             let a = &a[start * height..end * height];
             let of_part = |columns: &Columns<'s, T>| {
                 let Columns { b, width, from } = *columns;
                 Columns { b: &b[start * width..end * width], width, from }
             };
-            let bs: Vec<Columns<'_, T>> = bs.iter().map(of_part).collect();
-            let (rows_of_c, tasks) = if end < rows { (rows_of_c, &mut *tasks) } else { (FEW, &mut *last) };
-            let mut sums = sums.map(|sums| sums.chunks_mut(rows_of_c));
-            for (n, c) in c.chunks_mut(rows_of_c * stride).enumerate() {
-                let sums = sums.as_mut().and_then(Iterator::next);
-                tasks.push(Outer { a, height, row: n * rows_of_c, bs: bs.clone(), c, stride, sums, fresh });
-            }
-        }
+            Outer { a, height, row: 0, bs: bs.iter().map(of_part).collect(), c, stride, sums, fresh }
+        };
+        parts.map(task).collect()
     }
 }
 
@@ -213,6 +207,28 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
 }
 
 impl<T: Real> Outer<'_, T> {
+    /// The first rows of C, and the others if there are any.
+    fn split(self, rows: usize) -> (Self, Option<Self>) {
+        if self.c.len() <= rows * self.stride {
+            return (self, None);
+        }
+        let (c, others) = self.c.split_at_mut(rows * self.stride);
+        let (sums, of_others) = self.sums.map(|sums| sums.split_at_mut(rows)).unzip();
+        let rest = Outer { row: self.row + rows, bs: self.bs.clone(), c: others, sums: of_others, ..self };
+        (Outer { c, sums, ..self }, Some(rest))
+    }
+
+    /// Tasks of so many rows of C each.
+    fn cut(self, rows: usize) -> Vec<Self> {
+        let mut tasks = Vec::new();
+        let mut rest = Some(self);
+        while let Some((first, others)) = rest.map(|rest| rest.split(rows)) {
+            tasks.push(first);
+            rest = others;
+        }
+        tasks
+    }
+
     /// Adds some columns of a tile to C at (i, j).
     #[inline(always)]
     fn add<S: Simd<T>>(&mut self, tile: &[[S::V; 2]; MR], i: usize, j: usize, some: usize) {
