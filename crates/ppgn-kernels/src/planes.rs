@@ -131,3 +131,41 @@ impl Grid {
         }
     }
 }
+
+/// `to = from * by`, which is one instruction where both are a whole vector. (A compiler does not see that they do not overlap, and
+/// takes number by number; so for the others here.)
+#[inline(always)]
+pub(crate) fn scale<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
+    if (to.len(), from.len()) == (S::LANES, S::LANES) {
+        let zero = S::splat(T::default());
+        // SAFETY: both have a vector's length.
+        unsafe { S::store(to.as_mut_ptr(), S::multiply_add(S::load(from.as_ptr()), S::splat(by), zero)) };
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, &x)| *to = x * by);
+    }
+}
+
+/// `to += from * by`.
+#[inline(always)]
+pub(crate) fn add_scaled<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
+    if (to.len(), from.len()) == (S::LANES, S::LANES) {
+        // SAFETY: both have a vector's length.
+        unsafe {
+            let sum = S::multiply_add(S::load(from.as_ptr()), S::splat(by), S::load(to.as_ptr()));
+            S::store(to.as_mut_ptr(), sum);
+        }
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, &x)| *to += x * by);
+    }
+}
+
+/// A gradient in the place of what a ReLU gave: `to = from` where `to` is above 0, else 0.
+#[inline(always)]
+pub(crate) fn replace<T: Real, S: Simd<T>>(to: &mut [T], from: &[T]) {
+    if (to.len(), from.len()) == (S::LANES, S::LANES) {
+        // SAFETY: both have a vector's length.
+        unsafe { S::store(to.as_mut_ptr(), S::mask(S::load(from.as_ptr()), S::load(to.as_ptr()))) };
+    } else {
+        to.iter_mut().zip(from).for_each(|(y, &x)| *y = if *y > T::default() { x } else { T::default() });
+    }
+}

@@ -7,7 +7,7 @@
 //! blocks that fit the cache.
 
 use crate::buffer::Buffer;
-use crate::planes::{Grid, PLANES, Part};
+use crate::planes::{Grid, PLANES, Part, replace, scale};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -108,7 +108,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             grid.scatter::<T, S>(part, row, out, |at, numbers| {
                 // SAFETY: this task alone writes these channels of this graph.
                 let to = unsafe { self.w.part(at, numbers.len()) };
-                to.iter_mut().zip(numbers).for_each(|(to, &x)| *to = x * factor);
+                scale::<T, S>(to, numbers, factor);
             });
         }
     }
@@ -142,24 +142,22 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
                 });
             }
             grid.gather::<T, S>(part, row, d, |at, to| {
-                let from = &self.dw[at..at + to.len()];
-                to.iter_mut().zip(from).for_each(|(to, &x)| *to = x * factor);
+                scale::<T, S>(to, &self.dw[at..at + to.len()], factor);
             });
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| masked(self.y1, at, numbers));
+            grid.scatter::<T, S>(part, row, out, |at, numbers| masked::<T, S>(self.y1, at, numbers));
             multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| masked(self.y2, at, numbers));
+            grid.scatter::<T, S>(part, row, out, |at, numbers| masked::<T, S>(self.y2, at, numbers));
         }
     }
 }
 
 /// Puts a gradient in the place of what a ReLU gave.
 #[inline(always)]
-fn masked<T: Real>(y: &Shared<'_, T>, at: usize, numbers: &[T]) {
+fn masked<T: Real, S: Simd<T>>(y: &Shared<'_, T>, at: usize, numbers: &[T]) {
     // SAFETY: this task alone touches these channels of this graph.
-    let to = unsafe { y.part(at, numbers.len()) };
-    to.iter_mut().zip(numbers).for_each(|(y, &x)| *y = if *y > T::default() { x } else { T::default() });
+    replace::<T, S>(unsafe { y.part(at, numbers.len()) }, numbers);
 }
 
 /// Planes of matrices of vectors: entry (i, j) at vector `i * down + j * right`.

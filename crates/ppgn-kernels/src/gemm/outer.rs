@@ -2,7 +2,8 @@
 //!
 //! A task takes some rows of C and a part of the rows that are summed over. It packs what it needs of A and B, as many rows
 //! at a time as fit the second cache, and goes over its tiles of C with them. Parts depend on the number of rows alone, and
-//! their sums are added in order: the bits do not depend on the number of threads.
+//! their sums are added in order: the bits do not depend on the number of threads. Tasks are taken in order, large ones
+//! first.
 
 use super::micro::{accumulate, spill};
 use crate::buffer::Buffer;
@@ -36,8 +37,8 @@ pub(crate) struct Columns<'a, T> {
     pub(crate) from: usize,
 }
 
-/// Rows of C that a task takes: as many as there are threads to share them out to, for every task packs all of B. Few of
-/// them at the end, so that no thread waits long for another. Multiples of MR.
+/// Rows of C that a task takes, multiples of MR. Every task packs all of B: so they are many where threads have enough
+/// tasks, and few in the last tasks, so that no thread waits long for another.
 const MANY: usize = 408;
 const SOME: usize = 204;
 const FEW: usize = 102;

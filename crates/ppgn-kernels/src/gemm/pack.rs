@@ -70,11 +70,18 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
                     }
                 }
             } else {
-                for j in 0..width {
-                    let column = numbers[(from + j) * right..].iter().step_by(down.max(1));
-                    for (line, &x) in to.chunks_exact_mut(S::NR).zip(column) {
-                        line[j] = x;
+                // A transposed matrix: its columns lie in rows, of which some are written at once.
+                assert_eq!(down, 1);
+                let column = |j: usize| numbers[(from + j) * right..][..rows].iter();
+                let some = width / 4 * 4;
+                for j in (0..some).step_by(4) {
+                    let (a, b, c, d) = (column(j), column(j + 1), column(j + 2), column(j + 3));
+                    for (((line, a), b), (c, d)) in to.chunks_exact_mut(S::NR).zip(a).zip(b).zip(c.zip(d)) {
+                        line[j..j + 4].copy_from_slice(&[*a, *b, *c, *d]);
                     }
+                }
+                for j in some..width {
+                    to.chunks_exact_mut(S::NR).zip(column(j)).for_each(|(line, &x)| line[j] = x);
                 }
             }
         }

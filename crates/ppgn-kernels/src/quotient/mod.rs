@@ -12,7 +12,7 @@ mod whole;
 use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::Shared;
-use crate::simd::dispatch;
+use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
 /// A tuple of nodes of a graph of the batch.
@@ -151,7 +151,7 @@ pub fn quotient_product_backward<T: Real>(
     let parts: Vec<Part> = Part::all(channels).cut(BACKWARD).collect();
     parts.into_par_iter().with_max_len(1).for_each(|part| {
         let d = [&d1, &d2];
-        clear(&colours, part, d);
+        dispatch(Clear { rows: colours.below, part, d, y: None });
         for own in &all {
             let share = Share { colours, own, part, dw, y: [y1, y2], d };
             match own.is_whole(&colours) {
@@ -159,7 +159,7 @@ pub fn quotient_product_backward<T: Real>(
                 false => dispatch(rows::Backward(share)),
             }
         }
-        mask(&colours, part, [y1, y2], d);
+        dispatch(Clear { rows: colours.below, part, d, y: Some([y1, y2]) });
     });
 }
 
@@ -177,24 +177,36 @@ struct Share<'a, T> {
 const FORWARD: usize = 64;
 const BACKWARD: usize = 32;
 
-/// Makes a part of all rows 0.
-fn clear<T: Real>(colours: &Colours<'_>, part: Part, d: [&Shared<'_, T>; 2]) {
-    for row in 0..colours.below {
-        for d in d {
-            // SAFETY: one task alone touches these channels.
-            unsafe { d.part(part.at(row), part.width) }.fill(T::default());
-        }
-    }
+/// Makes a part of all rows 0; or, with what a ReLU gave, 0 where that is 0.
+struct Clear<'a, T> {
+    rows: usize,
+    part: Part,
+    d: [&'a Shared<'a, T>; 2],
+    y: Option<[&'a [T]; 2]>,
 }
 
-/// Makes a part of all rows 0 where a ReLU gave 0.
-fn mask<T: Real>(colours: &Colours<'_>, part: Part, y: [&[T]; 2], d: [&Shared<'_, T>; 2]) {
-    for row in 0..colours.below {
-        for (d, y) in d.into_iter().zip(y) {
-            // SAFETY: one task alone touches these channels.
-            let d = unsafe { d.part(part.at(row), part.width) };
-            for (d, &y) in d.iter_mut().zip(&y[part.at(row)..][..part.width]) {
-                *d = if y > T::default() { *d } else { T::default() };
+impl<T: Real> Kernel<T> for Clear<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) {
+        let zero = S::splat(T::default());
+        for at in (0..self.rows).map(|row| self.part.at(row)) {
+            for (n, d) in self.d.into_iter().enumerate() {
+                // SAFETY: one task alone touches these channels.
+                let d = unsafe { d.part(at, self.part.width) };
+                let y = self.y.map(|y| &y[n][at..at + self.part.width]);
+                let whole = d.len() / S::LANES * S::LANES;
+                for c in (0..whole).step_by(S::LANES) {
+                    // SAFETY: both have the part's width.
+                    unsafe {
+                        let to = d.as_mut_ptr().add(c);
+                        S::store(to, y.map_or(zero, |y| S::mask(S::load(to), S::load(y.as_ptr().add(c)))));
+                    }
+                }
+                for c in whole..d.len() {
+                    d[c] = if y.is_some_and(|y| y[c] > T::default()) { d[c] } else { T::default() };
+                }
             }
         }
     }

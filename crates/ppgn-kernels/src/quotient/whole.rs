@@ -3,8 +3,7 @@
 
 use super::{Colours, Own, Share};
 use crate::buffer::Buffer;
-use crate::linear::add_to;
-use crate::planes::{Grid, PLANES, Part};
+use crate::planes::{Grid, PLANES, Part, add_scaled, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
 use crate::shared::Shared;
@@ -40,7 +39,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
                 grid.entry::<T, S>(part, row as usize, place as usize, |to, at, width| {
                     // SAFETY: a row has one place, and this task alone has these channels of it.
                     let to = unsafe { self.w.part(to, width) };
-                    to.iter_mut().zip(&out[at..at + width]).for_each(|(to, &x)| *to = x * factor);
+                    scale::<T, S>(to, &out[at..at + width], factor);
                 });
             }
         }
@@ -70,15 +69,15 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             d.fill(T::default());
             for &(row, place) in &own.rows {
                 grid.entry::<T, S>(part, row as usize, place as usize, |from, at, width| {
-                    let from = &dw[from..from + width];
                     // Two rows may have one place: what comes to it is added.
-                    d[at..at + width].iter_mut().zip(from).for_each(|(to, &x)| *to += x * factor);
+                    add_scaled::<T, S>(&mut d[at..at + width], &dw[from..from + width], factor);
                 });
             }
+            let one = T::rounded(1.0);
             let add = |d: &Shared<'_, T>, out: &[T]| {
                 grid.scatter::<T, S>(part, row, out, |at, numbers| {
                     // SAFETY: one task alone touches these channels.
-                    add_to(unsafe { d.part(at, numbers.len()) }, numbers);
+                    add_scaled::<T, S>(unsafe { d.part(at, numbers.len()) }, numbers, one);
                 });
             };
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
