@@ -54,3 +54,53 @@ pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -
     }
     numbers
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Kernel, dispatch};
+
+    /// A tile of MR rows by NR columns that starts from ones, summed over `depth` lines.
+    struct Tiles {
+        depth: usize,
+        panel: bool,
+    }
+
+    /// Small whole numbers, so that sums are exact.
+    fn number<T: Real>(n: usize) -> T {
+        T::rounded((n * 7 % 11) as f64 - 5.0)
+    }
+
+    impl<T: Real> Kernel<T> for Tiles {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<S: Simd<T>>(self) {
+            let depth = self.depth;
+            // Rows are longer than the lines that are summed over.
+            let (row, step) = if self.panel { (1, MR) } else { (depth + 3, 1) };
+            let a: Vec<T> = (0..MR * (depth + 3)).map(number).collect();
+            let b: Vec<T> = (0..depth * S::NR).map(|n| number(n + 3)).collect();
+            let mut tile = [[S::splat(T::rounded(1.0)); 2]; MR];
+            // SAFETY: `a` has MR rows of `depth` lines in either layout, and `b` as many lines.
+            unsafe { accumulate::<T, S, MR>(&mut tile, depth, a.as_ptr(), row, step, b.as_ptr()) };
+            for (i, line) in spill::<T, S, MR>(&tile).iter().enumerate() {
+                for (j, &sum) in line[..S::NR].iter().enumerate() {
+                    let terms = (0..depth).map(|p| a[i * row + p * step] * b[p * S::NR + j]);
+                    let expected = terms.fold(T::rounded(1.0), |sum, term| sum + term);
+                    assert!(sum == expected, "({i}, {j}) of {depth} lines: {sum:?}, not {expected:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_has_the_sums_of_the_definition_for_every_depth_and_layout() {
+        for depth in 0..14 {
+            for panel in [false, true] {
+                dispatch::<f32, _>(Tiles { depth, panel });
+                dispatch::<f64, _>(Tiles { depth, panel });
+            }
+        }
+    }
+}

@@ -73,20 +73,29 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
                     add_scaled::<T, S>(&mut d[at..at + width], &dw[from..from + width], factor);
                 });
             }
-            let one = T::rounded(1.0);
-            let add = |d: &Shared<'_, T>, out: &[T]| {
-                grid.scatter::<T, S>(part, row, out, |at, numbers| {
-                    // SAFETY: one task alone touches these channels.
-                    add_scaled::<T, S>(unsafe { d.part(at, numbers.len()) }, numbers, one);
-                });
-            };
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            add(to[0], out);
+            add::<T, S>(grid, part, matrix, out, to[0]);
             multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            add(to[1], out);
+            add::<T, S>(grid, part, matrix, out, to[1]);
         }
     }
+}
+
+/// Adds what came out for every pair to its row. (No closure: one that is called twice is not inlined, and then it is not
+/// compiled for the level.)
+#[inline(always)]
+fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], to: &Shared<'_, T>) {
+    let one = T::rounded(1.0);
+    grid.scatter::<T, S>(
+        part,
+        |place| matrix[place] as usize,
+        out,
+        |at, numbers| {
+            // SAFETY: one task alone touches these channels.
+            add_scaled::<T, S>(unsafe { to.part(at, numbers.len()) }, numbers, one);
+        },
+    );
 }
 
 impl<'a> Colours<'a> {
