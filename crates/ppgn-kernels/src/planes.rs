@@ -119,21 +119,29 @@ impl Grid {
         each: &mut impl FnMut(usize, usize, usize),
     ) {
         let (first, at) = (part.at(row), vector * S::LANES);
-        // Whole vectors have a length that the compiler knows.
-        if part.width == PLANES * S::LANES {
-            for p in 0..PLANES {
-                each(first + p * S::LANES, p * self.size + at, S::LANES);
-            }
-        } else {
-            for (p, from) in (0..part.width).step_by(S::LANES).enumerate() {
+        // It is called at one place alone: else it may not be inlined, and then it is not compiled for the level.
+        for p in 0..PLANES {
+            let from = p * S::LANES;
+            if from < part.width {
                 each(first + from, p * self.size + at, S::LANES.min(part.width - from));
             }
         }
     }
 }
 
-/// `to = from * by`, which is one instruction where both are a whole vector. (A compiler does not see that they do not overlap, and
-/// takes number by number; so for the others here.)
+/// `to = from`, one instruction where both are a whole vector. (A compiler does not see that slices do not overlap, or how long they are,
+/// and takes number by number; so for the others here.)
+#[inline(always)]
+pub(crate) fn copy<T: Real, S: Simd<T>>(to: &mut [T], from: &[T]) {
+    if (to.len(), from.len()) == (S::LANES, S::LANES) {
+        // SAFETY: both have a vector's length.
+        unsafe { S::store(to.as_mut_ptr(), S::load(from.as_ptr())) };
+    } else {
+        to.copy_from_slice(from);
+    }
+}
+
+/// `to = from * by`.
 #[inline(always)]
 pub(crate) fn scale<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
     if (to.len(), from.len()) == (S::LANES, S::LANES) {

@@ -7,7 +7,7 @@
 //! blocks that fit the cache.
 
 use crate::buffer::Buffer;
-use crate::planes::{Grid, PLANES, Part, replace, scale};
+use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -102,7 +102,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                grid.gather::<T, S>(part, row, to, |at, to| to.copy_from_slice(&y[at..at + to.len()]));
+                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             grid.scatter::<T, S>(part, row, out, |at, numbers| {
@@ -138,7 +138,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 // SAFETY: this task alone touches these channels of this graph.
                 grid.gather::<T, S>(part, row, to, |at, to| {
-                    to.copy_from_slice(unsafe { y.part(at, to.len()) });
+                    copy::<T, S>(to, unsafe { y.part(at, to.len()) });
                 });
             }
             grid.gather::<T, S>(part, row, d, |at, to| {

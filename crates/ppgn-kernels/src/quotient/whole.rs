@@ -3,7 +3,7 @@
 
 use super::{Colours, Own, Share};
 use crate::buffer::Buffer;
-use crate::planes::{Grid, PLANES, Part, add_scaled, scale};
+use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
 use crate::shared::Shared;
@@ -32,7 +32,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                grid.gather::<T, S>(part, row, to, |at, to| to.copy_from_slice(&y[at..at + to.len()]));
+                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             for &(row, place) in &self.own.rows {
@@ -64,7 +64,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
         let (d, out) = rest.split_at_mut(PLANES * grid.size);
         for part in part.cut(PLANES * S::LANES) {
             for (y, to) in y.into_iter().zip([&mut *a, &mut *b]) {
-                grid.gather::<T, S>(part, row, to, |at, to| to.copy_from_slice(&y[at..at + to.len()]));
+                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
             d.fill(T::default());
             for &(row, place) in &own.rows {
