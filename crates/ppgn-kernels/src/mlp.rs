@@ -80,7 +80,7 @@ pub(crate) fn mlps<T: Real>(x: &[T], mlps: Vec<Forward<'_, T>>) {
     let count = x.len() / inputs;
     let chunk = chunk_rows(count);
     let panels: Vec<Vec<Panels<T>>> = mlps.par_iter().map(Forward::panels).collect();
-    let most = mlps.iter().map(|m| m.mlp.hidden()).max().unwrap_or(0);
+    let most = mlps.iter().filter(|m| m.hidden.is_empty()).map(|m| m.mlp.hidden()).max().unwrap_or(0);
     let mut tasks: Vec<_> = x.chunks(chunk * inputs).map(|x| (x, Vec::with_capacity(mlps.len()))).collect();
     for (Forward { mlp, hidden, y }, panels) in mlps.into_iter().zip(&panels) {
         let mut y = y.map(|y| y.chunks_mut(chunk * mlp.outputs()));

@@ -104,6 +104,9 @@ impl<T: Real> Product<'_, T> {
 
     /// Adds such parts, in order.
     fn add(&mut self, parts: &[Buffer<T>]) {
+        if parts.is_empty() {
+            return;
+        }
         let (height, width) = (self.height(), self.width());
         let bs = &self.bs;
         self.c.par_chunks_mut(self.stride.max(1)).with_min_len(32).enumerate().for_each(|(row, c)| {
