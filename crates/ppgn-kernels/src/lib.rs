@@ -13,11 +13,11 @@
 
 mod adam;
 mod block;
-mod buffer;
 mod equivariant;
 mod gemm;
 mod generalised;
 mod linear;
+mod matrix;
 mod mlp;
 mod norm;
 mod planes;
@@ -27,24 +27,29 @@ mod quotient;
 mod real;
 mod shared;
 mod simd;
+mod suffix;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod tuples;
+mod workspace;
+
+pub mod loss;
 
 pub use adam::{AdamStep, adam, finite};
-pub use block::{Block, Keep, Kept, Pairs, Product};
-pub use buffer::{Buffer, clear};
+pub use block::{Block, Branch, Keep, Kept, Pairs, Product};
 pub use equivariant::{Equivariant, Linears};
-pub use generalised::quotient::{quotient_generalised, quotient_generalised_backward};
-pub use generalised::{generalised_product, generalised_product_backward};
 pub use linear::Layer;
+pub use matrix::{add_outer, multiply, multiply_transposed};
 pub use mlp::Mlp;
 pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
-pub use product::{Square, product, product_backward};
-pub use quotient::{Colours, Example, quotient_product, quotient_product_backward};
+pub use product::Square;
+pub use quotient::{Colours, Example};
 pub use real::Real;
 pub use simd::Level;
-pub use sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
+pub use suffix::{Scored, Suffix};
 pub use tuples::{Patterns, patterns};
+pub use workspace::{Buffer, Workspace, clear};
 
 /// Work on one of the threads of rayon's current pool: for a pass that has many parallel sections, of which each one that is
 /// entered from outside the pool waits for a thread to wake up.

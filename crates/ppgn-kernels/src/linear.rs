@@ -2,6 +2,7 @@
 
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::real::Real;
+use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// `Y = X A^T + b`.
@@ -39,10 +40,10 @@ impl<'a, T: Real> Layer<'a, T> {
     ///
     /// # Panics
     /// If the lengths do not fit each other.
-    pub fn forward(&self, x: &[T], y: &mut [T]) {
+    pub fn forward(&self, workspace: &Workspace, x: &[T], y: &mut [T]) {
         let count = x.len() / self.inputs.max(1);
         assert_eq!((x.len(), y.len()), (count * self.inputs, count * self.outputs));
-        let panels = self.forward_panels(0, self.inputs);
+        let panels = self.forward_panels(workspace, 0, self.inputs);
         let chunk = chunk_rows(count);
         let x = x.par_chunks((chunk * self.inputs).max(1));
         x.zip(y.par_chunks_mut((chunk * self.outputs).max(1)))
@@ -56,13 +57,13 @@ impl<'a, T: Real> Layer<'a, T> {
     }
 
     /// What multiplies inputs `from..from + width` on the way forward: `[width, outputs]`.
-    pub(crate) fn forward_panels(&self, from: usize, width: usize) -> Panels<T> {
-        Panels::new(View::part(self.weight, self.outputs, self.inputs, from, width).transposed())
+    pub(crate) fn forward_panels(&self, workspace: &Workspace, from: usize, width: usize) -> Panels<T> {
+        Panels::new(workspace, View::part(self.weight, self.outputs, self.inputs, from, width).transposed())
     }
 
     /// What multiplies a gradient on the way back to inputs `from..from + width`: `[outputs, width]`.
-    pub(crate) fn backward_panels(&self, from: usize, width: usize) -> Panels<T> {
-        Panels::new(View::part(self.weight, self.outputs, self.inputs, from, width))
+    pub(crate) fn backward_panels(&self, workspace: &Workspace, from: usize, width: usize) -> Panels<T> {
+        Panels::new(workspace, View::part(self.weight, self.outputs, self.inputs, from, width))
     }
 }
 
@@ -111,6 +112,7 @@ pub(crate) enum Input<'a, T> {
 /// - `weights`: `[outputs, stride]`
 /// - `bias`: `[outputs]`
 pub(crate) fn linear_backward<T: Real>(
+    workspace: &Workspace,
     d: &[T],
     outputs: usize,
     inputs: Vec<Joined<'_, T>>,
@@ -118,7 +120,7 @@ pub(crate) fn linear_backward<T: Real>(
     bias: Option<&mut [T]>,
 ) {
     let bs = inputs.iter().map(Joined::columns).collect();
-    outer(vec![Product { a: d, bs, c: weights, stride, sums: bias }]);
+    outer(workspace, vec![Product { a: d, bs, c: weights, stride, sums: bias }]);
     let chunk = chunk_rows(d.len() / outputs.max(1));
     let mut tasks: Vec<_> =
         d.chunks(chunk * outputs).map(|d| (d, Vec::with_capacity(inputs.len()))).collect();
@@ -131,6 +133,9 @@ pub(crate) fn linear_backward<T: Real>(
         tasks.iter_mut().zip(to.chunks_mut(chunk * width)).for_each(|(task, to)| task.1.push((to, back)));
     }
     tasks.into_par_iter().with_max_len(1).for_each(|(d, parts)| {
+        if workspace.is_stopped() {
+            return;
+        }
         parts.into_iter().for_each(|(to, back)| rows(d, back, to, Start::Zero, End::Keep));
     });
 }

@@ -3,10 +3,10 @@
 //! The backward pass takes the hidden layers and puts their gradients in their places, layer by layer. Where they were not
 //! kept they are computed again before: the numbers are the same, one costs memory and the other time.
 
-use crate::buffer::Buffer;
 use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
 use crate::linear::{Layer, chunk_rows};
 use crate::real::Real;
+use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 /// Layers with a ReLU after each.
@@ -56,9 +56,9 @@ impl<T: Real> Mlp<'_, T> {
     }
 
     /// Room for its hidden layers, `[count, outputs]` each.
-    pub(crate) fn rooms(&self, count: usize) -> Vec<Buffer<T>> {
+    pub(crate) fn rooms(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
         let hidden = &self.layers[..self.layers.len() - 1];
-        hidden.iter().map(|layer| Buffer::dirty(count * layer.outputs)).collect()
+        hidden.iter().map(|layer| Buffer::dirty(workspace, count * layer.outputs)).collect()
     }
 }
 
@@ -75,11 +75,11 @@ pub(crate) struct Forward<'a, T> {
 ///
 /// # Shapes
 /// - `x`: `[rows, inputs]`
-pub(crate) fn mlps<T: Real>(x: &[T], mlps: Vec<Forward<'_, T>>) {
+pub(crate) fn mlps<T: Real>(workspace: &Workspace, x: &[T], mlps: Vec<Forward<'_, T>>) {
     let Some(inputs) = mlps.first().map(|m| m.mlp.inputs()) else { return };
     let count = x.len() / inputs;
     let chunk = chunk_rows(count);
-    let panels: Vec<Vec<Panels<T>>> = mlps.par_iter().map(Forward::panels).collect();
+    let panels: Vec<Vec<Panels<T>>> = mlps.par_iter().map(|m| m.panels(workspace)).collect();
     let most = mlps.iter().filter(|m| m.hidden.is_empty()).map(|m| m.mlp.hidden()).max().unwrap_or(0);
     let mut tasks: Vec<_> = x.chunks(chunk * inputs).map(|x| (x, Vec::with_capacity(mlps.len()))).collect();
     for (Forward { mlp, hidden, y }, panels) in mlps.into_iter().zip(&panels) {
@@ -92,8 +92,11 @@ pub(crate) fn mlps<T: Real>(x: &[T], mlps: Vec<Forward<'_, T>>) {
         }
     }
     tasks.into_par_iter().with_max_len(1).for_each_init(
-        || Buffer::dirty(chunk * most),
+        || Buffer::dirty(workspace, chunk * most),
         |scratch, (x, parts)| {
+            if workspace.is_stopped() {
+                return;
+            }
             for (mlp, panels, kept, y) in parts {
                 let hidden = if kept.is_empty() { cut(scratch, mlp, x.len() / inputs) } else { kept };
                 mlp.chunk(panels, x, hidden, y);
@@ -115,10 +118,10 @@ fn cut<'a, T: Real>(scratch: &'a mut [T], mlp: &Mlp<'_, T>, count: usize) -> Vec
 }
 
 impl<T: Real> Forward<'_, T> {
-    fn panels(&self) -> Vec<Panels<T>> {
+    fn panels(&self, workspace: &Workspace) -> Vec<Panels<T>> {
         let layers = &self.mlp.layers;
         let wanted = &layers[..layers.len() - usize::from(self.y.is_none())];
-        wanted.par_iter().map(|layer| layer.forward_panels(0, layer.inputs)).collect()
+        wanted.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
     }
 }
 
@@ -138,15 +141,20 @@ pub(crate) struct Backward<'a, T> {
 ///
 /// # Shapes
 /// - `x`, `dx`: `[rows, inputs]`
-pub(crate) fn mlps_backward<T: Real>(x: &[T], mut mlps: Vec<Backward<'_, T>>, mut dx: Option<&mut [T]>) {
+pub(crate) fn mlps_backward<T: Real>(
+    workspace: &Workspace,
+    x: &[T],
+    mut mlps: Vec<Backward<'_, T>>,
+    mut dx: Option<&mut [T]>,
+) {
     let Some(depth) = mlps.first().map(|m| m.mlp.layers.len()) else { return };
     assert!(mlps.iter().all(|m| m.mlp.layers.len() == depth && m.hidden.len() + 1 == depth));
     for l in (0..depth).rev() {
-        outer(mlps.iter_mut().map(|m| m.product(x, l)).collect());
+        outer(workspace, mlps.iter_mut().map(|m| m.product(x, l)).collect());
         if l > 0 {
-            hidden_backward(&mut mlps, l);
+            hidden_backward(workspace, &mut mlps, l);
         } else if let Some(dx) = dx.as_deref_mut() {
-            rows_backward(&mlps, dx);
+            rows_backward(workspace, &mlps, dx);
         }
     }
 }
@@ -169,15 +177,15 @@ impl<T: Real> Backward<'_, T> {
         Product { a, bs, c, stride: layer.inputs, sums: Some(bias) }
     }
 
-    fn back(&self, l: usize) -> Panels<T> {
+    fn back(&self, workspace: &Workspace, l: usize) -> Panels<T> {
         let layer = &self.mlp.layers[l];
-        layer.backward_panels(0, layer.inputs)
+        layer.backward_panels(workspace, 0, layer.inputs)
     }
 }
 
 /// From layer l's output to its input, a hidden layer, whose place the gradient takes.
-fn hidden_backward<T: Real>(mlps: &mut [Backward<'_, T>], l: usize) {
-    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(l)).collect();
+fn hidden_backward<T: Real>(workspace: &Workspace, mlps: &mut [Backward<'_, T>], l: usize) {
+    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(workspace, l)).collect();
     let mut tasks = Vec::new();
     for (m, panels) in mlps.iter_mut().zip(&panels) {
         let layer = &m.mlp.layers[l];
@@ -190,15 +198,19 @@ fn hidden_backward<T: Real>(mlps: &mut [Backward<'_, T>], l: usize) {
     tasks
         .into_par_iter()
         .with_max_len(1)
+        .filter(|_| !workspace.is_stopped())
         .for_each(|(d, panels, to)| rows(d, panels, to, Start::Zero, End::Mask));
 }
 
 /// From the first layers' outputs to the rows.
-fn rows_backward<T: Real>(mlps: &[Backward<'_, T>], dx: &mut [T]) {
-    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(0)).collect();
+fn rows_backward<T: Real>(workspace: &Workspace, mlps: &[Backward<'_, T>], dx: &mut [T]) {
+    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(workspace, 0)).collect();
     let inputs = mlps[0].mlp.inputs();
     let chunk = chunk_rows(dx.len() / inputs);
     dx.par_chunks_mut(chunk * inputs).with_max_len(1).enumerate().for_each(|(n, dx)| {
+        if workspace.is_stopped() {
+            return;
+        }
         let (start, count) = (n * chunk, dx.len() / inputs);
         for (m, panels) in mlps.iter().zip(&panels) {
             let width = m.mlp.layers[0].outputs;

@@ -151,7 +151,7 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
             maxima[pattern * channels..][..channels]
                 .iter_mut()
                 .zip(row)
-                .for_each(|(m, &x)| *m = if (*m >= x) | m.lost() { *m } else { x });
+                .for_each(|(m, &x)| *m = if (*m >= x) | m.is_nan() { *m } else { x });
         });
         for pattern in (0..patterns).filter(|&pattern| !seen[pattern]) {
             maxima[pattern * channels..][..channels].fill(T::default());

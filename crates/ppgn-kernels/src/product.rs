@@ -6,11 +6,11 @@
 //! graph and some channels, copies them together ([`crate::planes`]), and multiplies by tiles of 3 by 3 entries within
 //! blocks that fit the cache.
 
-use crate::buffer::Buffer;
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
+use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 /// One graph of a batch: its n*n rows (n^k for k-tuples) from `start` on, and what its product is multiplied by.
@@ -43,10 +43,19 @@ const CHANNELS: usize = 64;
 ///
 /// # Complexity
 /// O(sum of n^3 * channels).
-pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
+pub(crate) fn product<T: Real>(
+    workspace: &Workspace,
+    graphs: &[Square],
+    channels: usize,
+    y1: &[T],
+    y2: &[T],
+    w: &mut [T],
+) {
     check(graphs, channels, w.len(), &[y1.len(), y2.len()]);
     let w = Shared::new(w);
-    tasks(graphs, channels).for_each(|(graph, part)| dispatch(Forward { graph, part, y1, y2, w: &w }));
+    tasks(graphs, channels)
+        .filter(|_| !workspace.is_stopped())
+        .for_each(|(graph, part)| dispatch(Forward { workspace, graph, part, y1, y2, w: &w }));
 }
 
 /// The gradients of Y1 and Y2 in their own places, each already 0 where Y1 (or Y2) is not above 0: the derivative of
@@ -57,11 +66,19 @@ pub fn product<T: Real>(graphs: &[Square], channels: usize, y1: &[T], y2: &[T], 
 ///
 /// # Complexity
 /// O(sum of n^3 * channels).
-pub fn product_backward<T: Real>(graphs: &[Square], channels: usize, dw: &[T], y1: &mut [T], y2: &mut [T]) {
+pub(crate) fn product_backward<T: Real>(
+    workspace: &Workspace,
+    graphs: &[Square],
+    channels: usize,
+    dw: &[T],
+    y1: &mut [T],
+    y2: &mut [T],
+) {
     check(graphs, channels, dw.len(), &[y1.len(), y2.len()]);
     let (y1, y2) = (Shared::new(y1), Shared::new(y2));
     tasks(graphs, channels)
-        .for_each(|(graph, part)| dispatch(Backward { graph, part, dw, y1: &y1, y2: &y2 }));
+        .filter(|_| !workspace.is_stopped())
+        .for_each(|(graph, part)| dispatch(Backward { workspace, graph, part, dw, y1: &y1, y2: &y2 }));
 }
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
@@ -69,9 +86,11 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     let mut next = 0;
     for graph in graphs {
         assert!(graph.start >= next, "graphs lie one after another");
-        next = graph.start + graph.rows();
+        let rows = graph.nodes.checked_mul(graph.nodes);
+        let end = rows.and_then(|rows| graph.start.checked_add(rows));
+        next = end.expect("a graph's rows can be numbered");
     }
-    assert!(next * channels <= length);
+    assert!(next.checked_mul(channels).is_some_and(|numbers| numbers <= length));
 }
 
 /// Every graph with every group of channels.
@@ -82,6 +101,7 @@ fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Sq
 }
 
 struct Forward<'a, T> {
+    workspace: &'a Workspace,
     graph: Square,
     part: Part,
     y1: &'a [T],
@@ -97,7 +117,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let grid = Grid::new::<T, S>(self.graph.nodes);
         let row = |place: usize| self.graph.start + place;
         let factor = T::rounded(self.graph.factor);
-        let mut scratch = Buffer::<T>::dirty(3 * PLANES * grid.size);
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * PLANES * grid.size);
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
@@ -115,6 +135,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 }
 
 struct Backward<'a, T> {
+    workspace: &'a Workspace,
     graph: Square,
     part: Part,
     dw: &'a [T],
@@ -130,7 +151,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
         let grid = Grid::new::<T, S>(self.graph.nodes);
         let row = |place: usize| self.graph.start + place;
         let factor = T::rounded(self.graph.factor);
-        let mut scratch = Buffer::<T>::dirty(4 * PLANES * grid.size);
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 4 * PLANES * grid.size);
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, rest) = rest.split_at_mut(PLANES * grid.size);
         let (d, out) = rest.split_at_mut(PLANES * grid.size);

@@ -1,7 +1,7 @@
 //! The two number types that kernels run on.
 
-use crate::buffer::Store;
 use crate::simd::{Kernel, Level, levels};
+use crate::workspace::{Store, Stores};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 use std::sync::Mutex;
 
@@ -38,21 +38,24 @@ pub trait Real:
     /// The square root.
     fn root(self) -> Self;
 
-    /// Whether it is neither infinite nor no number.
+    /// The same number in 64 bits.
+    fn wide(self) -> f64;
+
+    /// Whether it is neither infinite nor NaN.
     fn finite(self) -> bool;
 
-    /// Whether it is no number.
-    fn lost(self) -> bool;
+    /// Whether it is NaN.
+    fn is_nan(self) -> bool;
 
     #[doc(hidden)]
-    fn store() -> &'static Mutex<Store<Self>>;
+    fn store(stores: &Stores) -> &Mutex<Store<Self>>;
 
     #[doc(hidden)]
     fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output;
 }
 
 macro_rules! real {
-    ($real:ty) => {
+    ($real:ty, $store:ident) => {
         #[allow(private_bounds, private_interfaces, reason = "as the trait")]
         impl Real for $real {
             const LOWEST: Self = <$real>::NEG_INFINITY;
@@ -73,18 +76,22 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            fn lost(self) -> bool {
-                self.is_nan()
+            fn is_nan(self) -> bool {
+                <$real>::is_nan(self)
             }
 
-            fn store() -> &'static Mutex<Store<Self>> {
-                static STORE: Mutex<Store<$real>> = Store::new();
-                &STORE
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+
+            fn store(stores: &Stores) -> &Mutex<Store<Self>> {
+                &stores.$store
             }
 
             levels!($real);
         }
     };
 }
-real!(f32);
-real!(f64);
+real!(f32, single);
+real!(f64, double);

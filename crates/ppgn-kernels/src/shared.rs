@@ -26,7 +26,7 @@ impl<'a, T: Copy> Shared<'a, T> {
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that places do not meet")]
     #[inline(always)]
     pub(crate) unsafe fn part(&self, start: usize, length: usize) -> &mut [T] {
-        assert!(start + length <= self.length);
+        assert!(start.checked_add(length).is_some_and(|end| end <= self.length));
         // SAFETY: within the borrowed slice, and not touched by others.
         unsafe { std::slice::from_raw_parts_mut(self.numbers.add(start), length) }
     }

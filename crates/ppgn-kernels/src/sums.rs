@@ -20,7 +20,7 @@ use rayon::prelude::*;
 ///
 /// # Complexity
 /// O(sum of n^k * k * channels).
-pub fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usize, y: &[T], w: &mut [T]) {
+pub(crate) fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usize, y: &[T], w: &mut [T]) {
     assert_eq!(w.len(), y.len() * order);
     for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
         let places = graph.places(order);
@@ -44,7 +44,7 @@ pub fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usize, y: 
 ///
 /// # Complexity
 /// O(sum of n^k * k * channels).
-pub fn index_sums_backward<T: Real>(
+pub(crate) fn index_sums_backward<T: Real>(
     graphs: &[Square],
     order: usize,
     channels: usize,
@@ -126,7 +126,13 @@ impl Place {
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub fn quotient_sums<T: Real>(colours: Colours<'_>, order: usize, channels: usize, y: &[T], w: &mut [T]) {
+pub(crate) fn quotient_sums<T: Real>(
+    colours: Colours<'_>,
+    order: usize,
+    channels: usize,
+    y: &[T],
+    w: &mut [T],
+) {
     colours.check(order);
     assert!(y.len() == colours.below * channels);
     assert!(w.len() == colours.examples.len() * order * channels);
@@ -154,7 +160,7 @@ pub fn quotient_sums<T: Real>(colours: Colours<'_>, order: usize, channels: usiz
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub fn quotient_sums_backward<T: Real>(
+pub(crate) fn quotient_sums_backward<T: Real>(
     colours: Colours<'_>,
     order: usize,
     channels: usize,

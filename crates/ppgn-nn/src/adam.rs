@@ -7,8 +7,8 @@
 //! p <- p - rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 //! ```
 
+use crate::error::{Error, Result};
 use crate::precision::{Precision, Values};
-use ppgn_graph::{Error, Result};
 use ppgn_kernels::{AdamStep, adam};
 
 /// Adam with its state: the step count and two moments a parameter, as plain vectors.
@@ -20,7 +20,7 @@ use ppgn_kernels::{AdamStep, adam};
 /// adam.step(&mut parameters, &[Values::F64(vec![0.5, -8.0])], 0.1)?;
 /// let moved = parameters[0].to_f64();
 /// assert!((moved[0] - 0.9).abs() < 1e-8 && (moved[1] - 2.1).abs() < 1e-8);    // the first step is the rate
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adam {

@@ -5,13 +5,13 @@
 //! graph begins is the [`Space`]'s business.
 
 use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
 use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
 use crate::quotient::{self, Colours, Quotient};
 use crate::space::{Dense, Space};
-use burn::tensor::{Device, Tensor};
+use ppgn_graph::Graph;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::{Error, Graph, Result};
 use std::sync::Arc;
 
 /// The input of a network: rows, and the space that they live in.
@@ -20,20 +20,19 @@ pub struct Batch {
     rows: Values,
     channels: usize,
     space: Space,
-    device: Device,
 }
 
 impl Batch {
     /// A batch of graphs that are rows already, each as (nodes, `[nodes * nodes, channels]` row-major).
     ///
     /// ```
-    /// use ppgn_nn::{Batch, Device};
+    /// use ppgn_nn::Batch;
     /// let (edge, node) = ([0.0f32, 1.0, 1.0, 0.0], [0.0f32]);
-    /// let batch = Batch::dense(1, &[(2, &edge[..]), (1, &node[..])], &Device::default())?;
+    /// let batch = Batch::dense(1, &[(2, &edge[..]), (1, &node[..])])?;
     /// assert_eq!((batch.graphs(), batch.channels(), batch.space().rows(0)), (2, 1, 5));
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
-    pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])], device: &Device) -> Result<Self> {
+    pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])]) -> Result<Self> {
         for (number, (nodes, rows)) in graphs.iter().enumerate() {
             let wanted = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
             if wanted != Some(rows.len()) {
@@ -44,7 +43,7 @@ impl Batch {
             }
         }
         let nodes: Vec<usize> = graphs.iter().map(|(nodes, _)| *nodes).collect();
-        Self::fill(channels, &nodes, device, |graph, rows: &mut [T]| {
+        Self::fill(channels, &nodes, |graph, rows: &mut [T]| {
             rows.copy_from_slice(graphs[graph].1);
             Ok(())
         })
@@ -55,27 +54,22 @@ impl Batch {
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
     /// use ppgn_graph::{Graph, Schema};
-    /// use ppgn_nn::{Batch, Device, Precision};
+    /// use ppgn_nn::{Batch, Precision};
     /// let path = Graph::undirected(3, [(0, 1), (1, 2)])?;
     /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[path.clone()])?)?;
-    /// let batch = Batch::encode(&encoder, &[&path], Precision::F32, &Device::default())?;
+    /// let batch = Batch::encode(&encoder, &[&path], Precision::F32)?;
     /// assert_eq!((batch.channels(), batch.space().rows(0)), (1, 9));
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
-    pub fn encode(
-        encoder: &Encoder,
-        graphs: &[&Graph],
-        precision: Precision,
-        device: &Device,
-    ) -> Result<Self> {
+    pub fn encode(encoder: &Encoder, graphs: &[&Graph], precision: Precision) -> Result<Self> {
         let channels = encoder.channels().len();
         let nodes: Vec<usize> = graphs.iter().map(|g| g.nodes()).collect();
         match precision {
             Precision::F32 => {
-                Self::fill(channels, &nodes, device, |g, rows: &mut [f32]| encoder.fill(graphs[g], rows))
+                Self::fill(channels, &nodes, |g, rows: &mut [f32]| Ok(encoder.fill(graphs[g], rows)?))
             }
             Precision::F64 => {
-                Self::fill(channels, &nodes, device, |g, rows: &mut [f64]| encoder.fill(graphs[g], rows))
+                Self::fill(channels, &nodes, |g, rows: &mut [f64]| Ok(encoder.fill(graphs[g], rows)?))
             }
         }
     }
@@ -86,36 +80,25 @@ impl Batch {
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
     /// use ppgn_graph::{Graph, Schema};
-    /// use ppgn_nn::{Batch, Device, Precision};
+    /// use ppgn_nn::{Batch, Precision};
     /// let path = Graph::undirected(3, [(0, 1), (1, 2)])?;
     /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[path.clone()])?)?;
-    /// let batch = Batch::tuples(3, &encoder, &[&path], Precision::F32, &Device::default())?;
+    /// let batch = Batch::tuples(3, &encoder, &[&path], Precision::F32)?;
     /// assert_eq!((batch.channels(), batch.space().rows(0)), (18, 27));
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
-    pub fn tuples(
-        k: usize,
-        encoder: &Encoder,
-        graphs: &[&Graph],
-        precision: Precision,
-        device: &Device,
-    ) -> Result<Self> {
-        fn filled<T: Number>(
-            k: usize,
-            encoder: &Encoder,
-            graphs: &[&Graph],
-            device: &Device,
-        ) -> Result<Batch> {
+    pub fn tuples(k: usize, encoder: &Encoder, graphs: &[&Graph], precision: Precision) -> Result<Self> {
+        fn filled<T: Number>(k: usize, encoder: &Encoder, graphs: &[&Graph]) -> Result<Batch> {
             let channels = encoder.channels().len();
             let space = Dense::of_tuples(k, &graphs.iter().map(|g| g.nodes()).collect::<Vec<_>>())?;
-            Batch::laid_out(isomorphism::channels(k, channels), space, device, |g, rows: &mut [T]| {
+            Batch::laid_out(isomorphism::channels(k, channels), space, |g, rows: &mut [T]| {
                 isomorphism::fill(k, graphs[g].nodes(), channels, &encoder.rows::<T>(graphs[g])?, rows);
                 Ok(())
             })
         }
         match precision {
-            Precision::F32 => filled::<f32>(k, encoder, graphs, device),
-            Precision::F64 => filled::<f64>(k, encoder, graphs, device),
+            Precision::F32 => filled::<f32>(k, encoder, graphs),
+            Precision::F64 => filled::<f64>(k, encoder, graphs),
         }
     }
 
@@ -126,55 +109,51 @@ impl Batch {
         encoder: &Encoder,
         graphs: &[&Graph],
         precision: Precision,
-        device: &Device,
     ) -> Result<Self> {
         match config.tuples() {
-            None => Self::encode(encoder, graphs, precision, device),
-            Some(k) => Self::tuples(k, encoder, graphs, precision, device),
+            None => Self::encode(encoder, graphs, precision),
+            Some(k) => Self::tuples(k, encoder, graphs, precision),
         }
     }
 
-    /// A batch of graphs on the quotient space, by their numbers among the coloured ones: a row a colour.
+    /// A batch of graphs on the quotient space, by their numbers among the coloured ones: one row per colour.
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
     /// use ppgn_graph::generate::generate;
-    /// use ppgn_nn::{Batch, BlockConfig, Colours, Device, PpgnConfig, Precision};
-    /// let (device, paths) = (Device::default(), generate("gnp:n=6,p=0.5,count=4")?);
+    /// use ppgn_nn::{Batch, BlockConfig, Colours, PpgnConfig, Precision};
+    /// let paths = generate("gnp:n=6,p=0.5,count=4")?;
     /// let encoder = Encoding::from(Kind::Paper).encoder(paths.schema())?;
     /// let colours = Colours::encode(&encoder, paths.graphs(), Precision::F32, 2, &Default::default())?;
-    /// let batch = Batch::quotient(&colours, &[3, 0], &device)?;
-    /// let dense = Batch::encode(&encoder, &[paths.graph(3), paths.graph(0)], Precision::F32, &device)?;
+    /// let batch = Batch::quotient(&colours, &[3, 0])?;
+    /// let dense = Batch::encode(&encoder, &[paths.graph(3), paths.graph(0)], Precision::F32)?;
     /// assert_eq!((batch.space().rows(0), dense.space().rows(0)), (2, 72));
     ///
     /// let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
-    /// let network = config.init(&device, 1, Precision::F32)?;
-    /// let difference = network.forward(&batch)? - network.forward(&dense)?;
-    /// assert!(difference.abs().max().into_scalar::<f32>() < 1e-4);
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// let network = config.init(1, Precision::F32)?;
+    /// let scores = [network.forward(&batch)?.to_f64(), network.forward(&dense)?.to_f64()];
+    /// assert!(scores[0].iter().zip(&scores[1]).all(|(a, b)| (a - b).abs() < 1e-4));
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
-    pub fn quotient(colours: &Colours, graphs: &[usize], device: &Device) -> Result<Self> {
+    pub fn quotient(colours: &Colours, graphs: &[usize]) -> Result<Self> {
         let (space, ids) = Quotient::new(colours, graphs)?;
-        let device = device.clone().without_autodiff();
         let rows = quotient::inputs(colours, &ids);
-        Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)), device })
+        Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)) })
     }
 
     /// Lays the graphs out and has every one's rows, zeros, filled.
     fn fill<T: Number>(
         channels: usize,
         nodes: &[usize],
-        device: &Device,
         fill: impl FnMut(usize, &mut [T]) -> Result<()>,
     ) -> Result<Self> {
-        Self::laid_out(channels, Dense::new(nodes)?, device, fill)
+        Self::laid_out(channels, Dense::new(nodes)?, fill)
     }
 
     /// Has every graph's rows, zeros, filled.
     fn laid_out<T: Number>(
         channels: usize,
         space: Dense,
-        device: &Device,
         mut fill: impl FnMut(usize, &mut [T]) -> Result<()>,
     ) -> Result<Self> {
         let length =
@@ -185,28 +164,17 @@ impl Batch {
         let mut numbers = vec![T::default(); length];
         let mut rest = numbers.as_mut_slice();
         let each = space.groups().iter().flat_map(|group| std::iter::repeat_n(group.each, group.graphs));
-        for (&graph, each) in space.order().iter().zip(each) {
+        for (&graph, each) in space.given().iter().zip(each) {
             let (rows, next) = rest.split_at_mut(each * channels);
             fill(graph, rows)?;
             rest = next;
         }
-        let device = device.clone().without_autodiff();
-        Ok(Batch { rows: T::values(numbers), channels, space: Space::Dense(space), device })
+        Ok(Batch { rows: T::values(numbers), channels, space: Space::Dense(space) })
     }
 
     /// The rows of level 0, `[rows, channels]` row-major.
     pub fn rows(&self) -> &Values {
         &self.rows
-    }
-
-    /// The rows of level 0 as a tensor, `[rows, channels]`.
-    pub(crate) fn tensor(&self) -> Tensor<2> {
-        self.rows.clone().into_tensor([self.space.rows(0), self.channels], &self.device)
-    }
-
-    /// The device that the batch is for.
-    pub fn device(&self) -> &Device {
-        &self.device
     }
 
     /// Where the rows live.
@@ -219,7 +187,7 @@ impl Batch {
         self.space.graphs()
     }
 
-    /// Channels a row.
+    /// Channels per row.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -236,10 +204,9 @@ mod tests {
 
     #[test]
     fn a_wrong_call_is_told() {
-        let device = Device::default();
         let none: &[(usize, &[f32])] = &[];
-        assert!(Batch::dense(1, none, &device).unwrap_err().to_string().contains("at least one graph"));
-        let short = Batch::dense(2, &[(2, &[0.0f32; 7][..])], &device).unwrap_err();
+        assert!(Batch::dense(1, none).unwrap_err().to_string().contains("at least one graph"));
+        let short = Batch::dense(2, &[(2, &[0.0f32; 7][..])]).unwrap_err();
         assert!(short.is_call() && short.to_string().contains("2 nodes and 2 channels, but 7 numbers"));
         assert!(Dense::new(&[1 << 40]).unwrap_err().to_string().contains("too many"));
         assert!(Dense::new(&[usize::MAX >> 33; 8]).is_err() || usize::BITS < 64);

@@ -5,12 +5,12 @@
 //! widths, depth, suffix, outputs) follows from the names and shapes; every name must be accounted for.
 
 use crate::config::{BlockConfig, PpgnConfig, SuffixKind};
+use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use crate::weights::{Tensors, chunks, names_differ};
-use burn::tensor::Device;
-use ppgn_graph::{Defect, Error, Result};
+use ppgn_graph::Defect;
 use pytorch_reader::{DType, PytorchError, PytorchReader, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use std::path::Path;
 pub struct Imported {
     /// What the network is, as its shapes tell.
     pub config: PpgnConfig,
-    /// Its parameters, one an array of the configuration's [`Layout`].
+    /// Its parameters, one per array of the configuration's [`Layout`].
     pub parameters: Vec<Values>,
     /// The precision of the checkpoint.
     pub precision: Precision,
@@ -28,8 +28,8 @@ pub struct Imported {
 
 impl Imported {
     /// The network, in the checkpoint's precision.
-    pub fn network(self, device: &Device) -> Result<Ppgn> {
-        Ppgn::new(self.config, self.parameters, device)
+    pub fn network(self) -> Result<Ppgn> {
+        Ppgn::new(self.config, self.parameters)
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A block's parameters are one flat array and the suffix's another, so that an optimiser runs over a few long slices
 //! and a fused kernel sees one. What lies where is a [`Layout`]: each [`Part`] has the name and the shape that it has in
-//! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a weight
-//! `[out, in]` row-major, then its bias, layer after layer: m1, m2, m3, L, m4 in a block; the layers of the suffix. A block
-//! of order k > 2 has the MLPs 1 to k of its product first, so m3 has another name there.
+//! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a layer's weight
+//! and then its bias, in the order of the block's [description](crate::model::Description::layers), then those of the suffix.
+//! A block of order k > 2 has MLPs 1 to k in its product, so m3 has another name there.
 //!
 //! | part | shape |
 //! | --- | --- |
@@ -16,13 +16,13 @@
 //! | `fc_layers.{i}.fc.weight` | (out, in) |
 //! | `....bias` | (out) |
 
-use crate::config::{M3, M4, PpgnConfig, SuffixKind};
-use crate::model::Model;
+use crate::config::PpgnConfig;
+use crate::model::Layer;
 use crate::precision::{Precision, Values};
 use ppgn_graph::random::Stream;
 
-/// One weight matrix or bias within an [`Array`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One weight or bias within an [`Array`].
+#[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// Its name in checkpoints.
     pub name: String,
@@ -30,8 +30,8 @@ pub struct Part {
     pub shape: Vec<usize>,
     /// Where it begins in its array.
     pub offset: usize,
-    /// What its initial values are drawn by: for a weight, the indices of its random stream.
-    stream: Option<Vec<u64>>,
+    /// How its initial values are drawn, if it is a weight.
+    draw: Option<Draw>,
 }
 
 impl Part {
@@ -45,23 +45,21 @@ impl Part {
         self.len() == 0
     }
 
-    /// Initial weights are between this and its opposite.
-    fn bound(&self) -> f64 {
-        let sum = match self.shape[..] {
-            [operations, inputs, outputs] => operations * (inputs + outputs),
-            _ => self.shape.iter().take(2).sum(),
-        };
-        (6.0 / sum as f64).sqrt()
-    }
-
     /// Its places in its array.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset + self.len()
     }
 }
 
+/// Initial weights: uniform between a bound and its opposite, from a random stream.
+#[derive(Debug, Clone, PartialEq)]
+struct Draw {
+    bound: f64,
+    stream: Vec<u64>,
+}
+
 /// One flat array of parameters: a block's, or the suffix's.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Array {
     /// `blocks.0`, `blocks.1`, ..., `suffix`.
     pub name: String,
@@ -80,21 +78,18 @@ impl Array {
         self.parts.is_empty()
     }
 
-    fn push(&mut self, linear: Linear) {
-        let Linear { name, outputs, inputs, kind, stream, .. } = linear;
-        let (weight, bias) = match kind {
-            Kind::Convolution => (vec![outputs, inputs, 1, 1], vec![outputs]),
-            Kind::Full => (vec![outputs, inputs], vec![outputs]),
-            Kind::Equivariant => (vec![OPERATIONS, inputs, outputs], vec![BIASES, outputs]),
-        };
+    fn push(&mut self, prefix: &str, layer: &Layer) {
+        let Layer { name, stream, .. } = layer;
+        let [weight, bias] = layer.shapes();
+        let draw = Some(Draw { bound: layer.bound(), stream: stream.clone() });
         let offset = self.len();
-        self.parts.push(Part { name: format!("{name}.weight"), shape: weight, offset, stream: Some(stream) });
+        self.parts.push(Part { name: format!("{prefix}{name}.weight"), shape: weight, offset, draw });
         let offset = self.len();
-        self.parts.push(Part { name: format!("{name}.bias"), shape: bias, offset, stream: None });
+        self.parts.push(Part { name: format!("{prefix}{name}.bias"), shape: bias, offset, draw: None });
     }
 }
 
-/// All arrays of a network: one a block, then the suffix's.
+/// All arrays of a network: one per block, then the suffix's.
 ///
 /// ```
 /// use ppgn_nn::{Layout, PpgnConfig};
@@ -105,7 +100,7 @@ impl Array {
 /// assert_eq!((part.name.as_str(), part.shape.as_slice()), ("reg_blocks.0.mlp1.convs.0.weight", &[400, 8, 1, 1][..]));
 /// assert_eq!(layout.len(), 2_420_406);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     arrays: Vec<Array>,
 }
@@ -113,25 +108,25 @@ pub struct Layout {
 impl Layout {
     /// The layout of a network of this configuration, which must be valid.
     pub fn new(config: &PpgnConfig) -> Self {
-        let name = |a: usize| match a {
-            a if a < config.blocks.len() => format!("blocks.{a}"),
-            _ => "suffix".into(),
-        };
-        let mut arrays: Vec<Array> =
-            (0..=config.blocks.len()).map(|a| Array { name: name(a), parts: Vec::new() }).collect();
-        linears(config).for_each(|linear| arrays[linear.array].push(linear));
+        let blocks = config.descriptions();
+        let mut arrays: Vec<Array> = Vec::with_capacity(blocks.len() + 1);
+        for (l, block) in blocks.iter().enumerate() {
+            let mut array = Array { name: format!("blocks.{l}"), parts: Vec::new() };
+            block.layers().for_each(|layer| array.push(&format!("reg_blocks.{l}."), layer));
+            arrays.push(array);
+        }
+        let mut suffix = Array { name: "suffix".into(), parts: Vec::new() };
+        config.suffix_layers(&config.widths()).iter().for_each(|layer| suffix.push("", layer));
+        arrays.push(suffix);
         Layout { arrays }
     }
 
     /// How many parameters a configuration has; `None` beyond what can be counted.
     pub(crate) fn count(config: &PpgnConfig) -> Option<usize> {
-        linears(config).try_fold(0usize, |sum, l| {
-            let a_channel = match l.kind {
-                Kind::Convolution | Kind::Full => l.inputs.checked_add(1)?,
-                Kind::Equivariant => l.inputs.checked_mul(OPERATIONS)?.checked_add(BIASES)?,
-            };
-            sum.checked_add(l.outputs.checked_mul(a_channel)?)
-        })
+        let add = |sum: usize, layer: &Layer| sum.checked_add(layer.count()?);
+        let blocks = config.descriptions();
+        let blocks = blocks.iter().flat_map(|block| block.layers()).try_fold(0, add)?;
+        config.suffix_layers(&config.widths()).iter().try_fold(blocks, add)
     }
 
     /// The arrays in order.
@@ -165,125 +160,20 @@ impl Layout {
     pub fn initial(&self, seed: u64, precision: Precision) -> Vec<Values> {
         let mut arrays = self.zeros(precision);
         for (a, part) in self.parts() {
-            let Some(stream) = &part.stream else { continue };
-            let bound = part.bound();
+            let Some(Draw { bound, stream }) = &part.draw else { continue };
             let mut stream = Stream::new(seed, "init", stream);
-            let numbers: Vec<f64> = (0..part.len()).map(|_| stream.uniform(-bound, bound)).collect();
+            let numbers: Vec<f64> = (0..part.len()).map(|_| stream.uniform(-bound, *bound)).collect();
             arrays[a].put(part.offset, &Values::from_f64(precision, &numbers));
         }
         arrays
     }
 }
 
-/// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
-const OPERATIONS: usize = 15;
-const BIASES: usize = 2;
-
-/// What a linear layer is to checkpoints.
-enum Kind {
-    /// Of the blocks: a convolution of width 1.
-    Convolution,
-    /// Of the suffix.
-    Full,
-    /// Equivariant, from matrices to matrices.
-    Equivariant,
-}
-
-/// One linear layer of the network: a weight and a bias.
-struct Linear {
-    array: usize,
-    name: String,
-    outputs: usize,
-    inputs: usize,
-    kind: Kind,
-    stream: Vec<u64>,
-}
-
-/// All linear layers in their order.
-fn linears(config: &PpgnConfig) -> impl Iterator<Item = Linear> {
-    let widths = config.widths();
-    let blocks = config.blocks.len();
-    let inner = (0..blocks).flat_map({
-        let widths = widths.clone();
-        move |l| block(config, l, widths[l], widths[l + 1])
-    });
-    inner.chain(suffix(config, &widths).into_iter().enumerate().map(move |(i, (inputs, outputs))| Linear {
-        array: blocks,
-        name: format!("fc_layers.{i}.fc"),
-        outputs,
-        inputs,
-        kind: Kind::Full,
-        stream: vec![1, i as u64],
-    }))
-}
-
-/// The linear layers of block l.
-fn block(config: &PpgnConfig, l: usize, inputs: usize, outputs: usize) -> Vec<Linear> {
-    let product = config.mlp_widths(&config.blocks[l], inputs);
-    let linear = |i: usize, inputs: usize, outputs: usize| Linear {
-        array: l,
-        name: format!("reg_blocks.{l}.lin.{i}"),
-        outputs,
-        inputs,
-        kind: Kind::Equivariant,
-        stream: vec![0, l as u64, 5, i as u64],
-    };
-    if config.model == Model::Lin {
-        return product.windows(2).enumerate().map(|(i, pair)| linear(i, pair[0], pair[1])).collect();
-    }
-    // Streams 3, 4 and 5 are those of m3, m4 and L.
-    let stream = |m: usize| if m < 3 { m as u64 } else { m as u64 + 3 };
-    let mut mlps: Vec<(String, u64, Vec<usize>)> =
-        (1..=config.factors()).map(|m| (format!("mlp{m}"), stream(m), product.clone())).collect();
-    if let M3::Mlp(widths) = &config.m3 {
-        let name = if config.factors() < 3 { "mlp3" } else { "skip.mlp" };
-        mlps.push((name.into(), 3, std::iter::once(inputs).chain(widths.iter().copied()).collect()));
-    }
-    let mut linears = Vec::new();
-    for (name, m, widths) in mlps {
-        linears.extend(widths.windows(2).enumerate().map(|(i, pair)| Linear {
-            array: l,
-            name: format!("reg_blocks.{l}.{name}.convs.{i}"),
-            outputs: pair[1],
-            inputs: pair[0],
-            kind: Kind::Convolution,
-            stream: vec![0, l as u64, m, i as u64],
-        }));
-    }
-    if config.model == Model::MpLin {
-        linears.push(linear(0, inputs, config.blocks[l].width));
-    }
-    if config.m4 == M4::Linear {
-        linears.push(Linear {
-            array: l,
-            name: format!("reg_blocks.{l}.skip.conv"),
-            outputs,
-            inputs: config.passed(inputs).saturating_add(config.beside(&config.blocks[l])),
-            kind: Kind::Convolution,
-            stream: vec![0, l as u64, 4, 0],
-        });
-    }
-    linears
-}
-
-/// (in, out) of the suffix's layers.
-fn suffix(config: &PpgnConfig, widths: &[usize]) -> Vec<(usize, usize)> {
-    let pooled = |l: usize| widths[l].saturating_mul(config.pools());
-    match config.suffix {
-        SuffixKind::Ii => (1..widths.len()).map(|l| (pooled(l), config.outputs)).collect(),
-        SuffixKind::I => {
-            let mut sizes = vec![pooled(widths.len() - 1)];
-            sizes.extend(&config.suffix_hidden);
-            sizes.push(config.outputs);
-            sizes.windows(2).map(|pair| (pair[0], pair[1])).collect()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::BlockConfig;
+    use crate::config::{BlockConfig, M3, SuffixKind};
+    use crate::model::Model;
 
     #[test]
     fn parts_follow_each_other() {
@@ -354,7 +244,7 @@ mod tests {
         let a = layout.initial(1, Precision::F64);
         assert_eq!(a, layout.initial(1, Precision::F64));
         assert_ne!(a, layout.initial(2, Precision::F64));
-        let single: Vec<_> = a.iter().map(|v| v.clone().into_precision(Precision::F32)).collect();
+        let single: Vec<_> = a.iter().map(|v| Values::from_f64(Precision::F32, &v.to_f64())).collect();
         assert_eq!(single, layout.initial(1, Precision::F32));
         for (array, part) in layout.parts() {
             let numbers = a[array].part(part.range()).to_f64();

@@ -1,70 +1,68 @@
-//! Provably powerful graph networks ([Maron et al. 2019](https://arxiv.org/abs/1905.11136)) on burn.
+//! Provably powerful graph networks ([Maron et al. 2019](https://arxiv.org/abs/1905.11136)) on the CPU.
 //!
-//! A [`PpgnConfig`] says what a network is and becomes a [`Ppgn`]; graphs become a [`Batch`] of rows, one an ordered
-//! pair of nodes; [`Ppgn::forward`] gives scores, [`Ppgn::embed`] the pooled features, [`Ppgn::backward`] gradients as
-//! plain vectors, which [`Adam`] takes. What a row is, and how pairs meet in the matrix product, is the batch's
-//! [`Space`]. Weights go to and from safetensors files ([`weights`]) and come from the authors' checkpoints
-//! ([`import`]), under the same names.
+//! A [`PpgnConfig`] says what a network is and becomes a [`Ppgn`]; graphs become a [`Batch`] of rows, one per ordered pair of
+//! nodes; [`Ppgn::forward`] gives scores, [`Ppgn::embed`] the pooled features, [`Ppgn::backward`] the gradient of a [`Loss`]
+//! as plain vectors, which [`Adam`] takes. What a row is, and how pairs meet in the matrix product, is the batch's
+//! [`Space`]. What a block computes is described once, in [`model`]. Weights go to and from safetensors files
+//! ([`weights`]) and come from the authors' checkpoints ([`import`]), under the same names.
 //!
 //! The paper's theory runs as well: [`PpgnConfig::order`] goes beyond pairs to k-tuples, [`compile`] writes the networks of
 //! Theorems 1 and 2 and of the generalisation to k-FWL for given graphs, [`equivariant`] has the linear layers of any order
 //! with their full basis, [`multiset`] the power sums of Section 4.
 //!
 //! ```
-//! use ppgn_nn::{Adam, Batch, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
+//! use ppgn_nn::{Adam, Batch, BlockConfig, Loss, PpgnConfig, Precision, Values};
 //!
-//! let device = Device::default();
 //! let config = PpgnConfig { blocks: vec![BlockConfig::new(8); 2], ..PpgnConfig::new(1, 2) };
-//! let mut network = config.init(&device, 1, Precision::F32)?;
+//! let mut network = config.init(1, Precision::F32)?;
 //! let (edge, none) = ([0.0f32, 1.0, 1.0, 0.0], [0.0f32; 4]);              // two nodes with an edge, and without
-//! let batch = Batch::dense(1, &[(2, &edge[..]), (2, &none[..])], &device)?;
+//! let batch = Batch::dense(1, &[(2, &edge[..]), (2, &none[..])])?;
 //! let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
 //! let mut adam = Adam::new(&parameters);
 //! let mut losses = Vec::new();
 //! for _ in 0..20 {
-//!     let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &[1, 0]))?;
+//!     let step = network.backward(&batch, |scores| Loss::cross_entropy(&[1, 0]).of(scores))?;
 //!     network.update(|parameters| adam.step(parameters, &step.gradients, 0.01))?;
 //!     losses.push(step.loss);
 //! }
 //! assert!(losses[19] < losses[0]);
-//! # Ok::<(), ppgn_graph::Error>(())
+//! # Ok::<(), ppgn_nn::Error>(())
 //! ```
 
 mod adam;
 mod batch;
-mod block;
 mod config;
+mod engine;
+mod error;
 mod isomorphism;
 mod layout;
-mod linear;
-mod mlp;
-mod model;
+mod loss;
+mod matrix;
 mod network;
-mod pool;
 mod precision;
-mod product;
 mod quotient;
 mod space;
 mod suffix;
-mod trunk;
-mod tuples;
 
 pub mod compile;
 pub mod equivariant;
 pub mod import;
-pub mod loss;
+pub mod model;
 pub mod multiset;
 pub mod weights;
 
 pub use adam::Adam;
 pub use batch::Batch;
-pub use burn::tensor::{Device, Tensor};
 pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+pub use error::{Error, Result};
 pub use layout::{Array, Layout, Part};
+pub use loss::{Evaluated, Loss};
+pub use matrix::Matrix;
 pub use model::Model;
-pub use network::{Engine, Ppgn, Step};
+pub use network::{Ppgn, Step};
 pub use ppgn_kernels as kernels;
+pub use ppgn_kernels::Workspace;
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
 pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};
-pub use space::{Dense, Space};
+pub use space::{Dense, Group, Space};

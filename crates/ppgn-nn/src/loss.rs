@@ -1,101 +1,174 @@
-//! What training makes small, *summed* over the batch as the paper's authors do.
+//! What training minimises, *summed* over the batch as the paper's authors do, with its gradient by the scores.
 
-use burn::tensor::activation::log_softmax;
-use burn::tensor::{Tensor, TensorData};
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::precision::{Number, Values, each};
+use ppgn_kernels::loss::{self, Weights};
 
-/// Cross entropy, `- sum over g of log softmax(scores[g])[classes[g]]`.
+/// A loss of the scores of a batch, with what it is measured against.
 ///
-/// # Shapes
-/// - `scores`: `[graphs, classes]`
-/// - result: `[1]`
+/// With PyTorch's `reduction="sum"` these are `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss`,
+/// their weights included.
 ///
 /// ```
-/// use ppgn_nn::{Device, Tensor, loss};
-/// let scores = Tensor::<2>::from_floats([[0.0, 0.0], [1000.0, 0.0]], &Device::default());
-/// let loss: f32 = loss::cross_entropy(scores, &[1, 1])?.into_scalar();
-/// assert_eq!(loss, 1000.0 + 2f32.ln());
-/// # Ok::<(), ppgn_graph::Error>(())
+/// use ppgn_nn::{Loss, Matrix, Values};
+/// let scores = Matrix::new(2, 2, Values::F64(vec![0.0, 0.0, 1000.0, 0.0]))?;
+/// let loss = Loss::cross_entropy(&[1, 1]).of(&scores)?;
+/// assert!((loss.value - (1000.0 + 2f64.ln())).abs() < 1e-12);
+/// assert_eq!(loss.gradient.to_f64(), [0.5, -0.5, 1.0, -1.0]);
+///
+/// // The first target is missing.
+/// let scores = Matrix::new(2, 1, Values::F64(vec![3.0, 5.0]))?;
+/// let loss = Loss::squared_error(&[f64::NAN, 4.0]).present(&[false, true]).of(&scores)?;
+/// assert_eq!((loss.value, loss.gradient.to_f64()), (1.0, vec![0.0, 2.0]));
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
-pub fn cross_entropy(scores: Tensor<2>, classes: &[usize]) -> Result<Tensor<1>> {
-    let [graphs, outputs] = scores.dims();
-    if classes.len() != graphs {
-        return Err(Error::call(format!("{} classes for {graphs} graphs", classes.len())));
-    }
-    if let Some(graph) = classes.iter().position(|&class| class >= outputs) {
-        return Err(Error::call(format!(
-            "graph {graph} of the batch has class {}, the network has {outputs} outputs",
-            classes[graph]
-        )));
-    }
-    let classes: Vec<i64> = classes.iter().map(|&class| class as i64).collect();
-    let device = scores.device().without_autodiff();
-    let classes = Tensor::from_data(TensorData::new(classes, [graphs, 1]), &device); // [graphs, 1]
-    let chosen = log_softmax(scores, 1).gather(1, classes); // [graphs, 1]
-    Ok(total(chosen.neg()))
+#[derive(Debug, Clone, Copy)]
+pub struct Loss<'a> {
+    against: Against<'a>,
+    weights: Weights<'a>,
 }
 
-/// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its slope is 0 where the two are equal.
-///
-/// # Shapes
-/// - `scores`: `[graphs, outputs]`
-/// - `targets`: as many numbers, row-major
-/// - result: `[1]`
-///
-/// ```
-/// use ppgn_nn::{Device, Tensor, loss};
-/// let scores = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, 4.0]], &Device::default());
-/// let loss: f32 = loss::absolute_error(scores, &[1.0, 0.0, 4.0, 4.5])?.into_scalar();
-/// assert_eq!(loss, 3.5);
-/// # Ok::<(), ppgn_graph::Error>(())
-/// ```
-pub fn absolute_error(scores: Tensor<2>, targets: &[f64]) -> Result<Tensor<1>> {
-    let [graphs, outputs] = scores.dims();
-    if targets.len() != graphs * outputs {
-        return Err(Error::call(format!(
-            "{} targets for {graphs} graphs with {outputs} outputs each",
-            targets.len()
-        )));
-    }
-    let options = (&scores.device().without_autodiff(), scores.dtype());
-    let targets = Tensor::from_data(TensorData::new(targets.to_vec(), [graphs, outputs]), options);
-    Ok(total((scores - targets).abs()))
+#[derive(Debug, Clone, Copy)]
+enum Against<'a> {
+    Classes(&'a [usize]),
+    Labels(&'a [f64]),
+    Absolute(&'a [f64]),
+    Squared(&'a [f64]),
 }
 
-/// The sum of all numbers, in an order that does not depend on threads (`Tensor::sum` promises none).
-fn total(x: Tensor<2>) -> Tensor<1> {
-    x.sum_dim(1).sum_dim(0).reshape([1])
+/// A loss and its slope.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The loss.
+    pub value: f64,
+    /// Its gradient by the scores, in their shape.
+    pub gradient: Matrix,
+}
+
+impl<'a> Loss<'a> {
+    fn new(against: Against<'a>) -> Self {
+        Loss { against, weights: Weights::default() }
+    }
+
+    /// Cross entropy, `- sum over g of log softmax(scores[g])[classes[g]]`.
+    pub fn cross_entropy(classes: &'a [usize]) -> Self {
+        Self::new(Against::Classes(classes))
+    }
+
+    /// Binary cross entropy of several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1:
+    /// `- sum over g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
+    pub fn binary_cross_entropy(labels: &'a [f64]) -> Self {
+        Self::new(Against::Labels(labels))
+    }
+
+    /// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its slope is 0 where the two are equal.
+    pub fn absolute_error(targets: &'a [f64]) -> Self {
+        Self::new(Against::Absolute(targets))
+    }
+
+    /// Squared error, `sum over g and t of (scores[g,t] - targets[g,t])^2`.
+    pub fn squared_error(targets: &'a [f64]) -> Self {
+        Self::new(Against::Squared(targets))
+    }
+
+    /// Graphs count by these weights, one per graph.
+    pub fn graph_weights(mut self, weights: &'a [f64]) -> Self {
+        self.weights.graphs = Some(weights);
+        self
+    }
+
+    /// Columns count by these weights: classes of a cross entropy, labels or targets of the others.
+    pub fn column_weights(mut self, weights: &'a [f64]) -> Self {
+        self.weights.columns = Some(weights);
+        self
+    }
+
+    /// Positive labels of a binary cross entropy count by these weights, one per label.
+    pub fn positive_weights(mut self, weights: &'a [f64]) -> Self {
+        self.weights.positive = Some(weights);
+        self
+    }
+
+    /// Which values are there: one per graph for a cross entropy, one per graph and output for the others. What is missing
+    /// has no loss and no gradient, whatever stands in its place.
+    pub fn present(mut self, present: &'a [bool]) -> Self {
+        self.weights.present = Some(present);
+        self
+    }
+
+    /// The loss of these scores, `[graphs, outputs]`.
+    pub fn of(&self, scores: &Matrix) -> Result<Evaluated> {
+        self.check(scores)?;
+        let outputs = scores.columns();
+        let weights = &self.weights;
+        let (value, gradient): (f64, Values) = each!(scores.values(), scores => {
+            let (value, gradient) = match self.against {
+                Against::Classes(classes) => loss::cross_entropy(outputs, scores, classes, weights),
+                Against::Labels(labels) => loss::binary_cross_entropy(outputs, scores, labels, weights),
+                Against::Absolute(targets) => loss::absolute_error(outputs, scores, targets, weights),
+                Against::Squared(targets) => loss::squared_error(outputs, scores, targets, weights),
+            };
+            (value, Number::values(gradient))
+        });
+        Ok(Evaluated { value, gradient: Matrix::new(scores.rows(), outputs, gradient)? })
+    }
+
+    fn check(&self, scores: &Matrix) -> Result<()> {
+        let (graphs, outputs) = (scores.rows(), scores.columns());
+        let present = |place: usize| self.weights.present.is_none_or(|p| p.get(place) == Some(&true));
+        let values = match self.against {
+            Against::Classes(classes) => {
+                length("classes", classes.len(), graphs)?;
+                let wrong = |(graph, &class): (usize, &usize)| present(graph) && class >= outputs;
+                if let Some(graph) = classes.iter().enumerate().position(wrong) {
+                    return Err(Error::call(format!(
+                        "graph {graph} of the batch has class {}, the network has {outputs} outputs",
+                        classes[graph]
+                    )));
+                }
+                graphs
+            }
+            Against::Labels(targets) | Against::Absolute(targets) | Against::Squared(targets) => {
+                length("targets", targets.len(), graphs * outputs)?;
+                graphs * outputs
+            }
+        };
+        let Weights { graphs: of_graphs, columns, positive, present } = self.weights;
+        length("weights of graphs", of_graphs.map_or(graphs, <[f64]>::len), graphs)?;
+        length("weights of columns", columns.map_or(outputs, <[f64]>::len), outputs)?;
+        length("weights of positive labels", positive.map_or(outputs, <[f64]>::len), outputs)?;
+        length("entries of the mask", present.map_or(values, <[bool]>::len), values)
+    }
+}
+
+fn length(what: &str, found: usize, wanted: usize) -> Result<()> {
+    match found == wanted {
+        true => Ok(()),
+        false => Err(Error::call(format!("the scores need {wanted} {what}, not {found}"))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::tensor::{DType, Device};
-
-    fn scores(numbers: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
-        let data = TensorData::new(numbers, shape);
-        Tensor::from_data(data, (&Device::default().autodiff(), DType::F64)).require_grad()
-    }
 
     #[test]
-    fn cross_entropy_has_the_slope_softmax_minus_one() {
-        let scores = scores(vec![0.0, 3f64.ln(), 800.0, -800.0], [2, 2]);
-        let loss = cross_entropy(scores.clone(), &[0, 1]).unwrap();
-        let tape = loss.backward();
-        assert!((loss.into_scalar::<f64>() - (4f64.ln() + 1600.0)).abs() < 1e-12);
-        let slope: Vec<f64> = scores.grad(&tape).unwrap().try_into_vec_as().unwrap();
-        for (got, wanted) in slope.iter().zip([-0.75, 0.75, 1.0, -1.0]) {
-            assert!((got - wanted).abs() < 1e-15, "{slope:?}");
-        }
-    }
-
-    #[test]
-    fn absolute_error_is_flat_where_it_is_zero() {
-        let scores = scores(vec![1.0, 2.0, 3.0], [3, 1]);
-        let loss = absolute_error(scores.clone(), &[1.0, 4.0, 2.5]).unwrap();
-        let tape = loss.backward();
-        assert_eq!(loss.into_scalar::<f64>(), 2.5);
-        let slope: Vec<f64> = scores.grad(&tape).unwrap().try_into_vec_as().unwrap();
-        assert_eq!(slope, [0.0, -1.0, 1.0]);
+    fn a_wrong_call_is_refused() {
+        let scores = Matrix::new(2, 3, Values::F32(vec![0.0; 6])).unwrap();
+        let message = |loss: Loss<'_>| {
+            let error = loss.of(&scores).unwrap_err();
+            assert!(error.is_call());
+            error.to_string()
+        };
+        assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, not 1"));
+        assert!(message(Loss::cross_entropy(&[0, 3])).contains("graph 1 of the batch has class 3"));
+        assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, not 5"));
+        assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("weights of graphs"));
+        assert!(
+            message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 weights of columns")
+        );
+        assert!(message(Loss::squared_error(&[0.0; 6]).present(&[true; 2])).contains("mask"));
+        assert!(Loss::cross_entropy(&[0, 3]).present(&[true, false]).of(&scores).is_ok());
     }
 }

@@ -1,16 +1,16 @@
 //! The network: blocks on a space, then a suffix.
 
 use crate::batch::Batch;
-use crate::block::Body;
-use crate::config::{PpgnConfig, SuffixKind};
+use crate::config::PpgnConfig;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::linear::Cutter;
+use crate::loss::Evaluated;
+use crate::matrix::Matrix;
+use crate::model::Description;
 use crate::precision::{Number, Precision, Values};
 use crate::space::Space;
-use crate::suffix::Suffix;
-use crate::trunk::Trunk;
-use burn::tensor::{Device, Tensor};
-use ppgn_graph::{Error, Result};
+use ppgn_kernels::Workspace;
 
 /// A provably powerful graph network: `suffix . B_d . ... . B_1`.
 ///
@@ -20,41 +20,32 @@ use ppgn_graph::{Error, Result};
 /// ```
 /// use ppgn_graph::encode::{Encoding, Kind};
 /// use ppgn_graph::{Graph, Schema};
-/// use ppgn_nn::{Batch, BlockConfig, Device, PpgnConfig, Precision, loss};
+/// use ppgn_nn::{Batch, BlockConfig, Loss, PpgnConfig, Precision};
 ///
 /// // A cycle of six nodes, and two triangles: no message-passing network can tell them apart.
 /// let hexagon = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])?;
 /// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
 /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[hexagon.clone()])?)?;
-/// let device = Device::default();
-/// let batch = Batch::encode(&encoder, &[&hexagon, &triangles], Precision::F32, &device)?;
+/// let batch = Batch::encode(&encoder, &[&hexagon, &triangles], Precision::F32)?;
 ///
 /// let config = PpgnConfig { blocks: vec![BlockConfig::new(16); 2], ..PpgnConfig::new(1, 2) };
-/// let network = config.init(&device, 7, Precision::F32)?;
-/// let scores = network.forward(&batch)?;                                          // [2, 2]
-/// assert_eq!(scores.dims(), [2, 2]);
-/// let step = network.backward(&batch, |scores| loss::cross_entropy(scores, &[0, 1]))?;
+/// let network = config.init(7, Precision::F32)?;
+/// let scores = network.forward(&batch)?;
+/// assert_eq!((scores.rows(), scores.columns()), (2, 2));
+/// let step = network.backward(&batch, |scores| Loss::cross_entropy(&[0, 1]).of(scores))?;
 /// assert!(step.loss > 0.0 && step.gradients.len() == 3);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ppgn {
     config: PpgnConfig,
     layout: Layout,
     precision: Precision,
-    device: Device,
-    engine: Engine,
-    /// One an array of the layout.
+    /// What its blocks are.
+    blocks: Vec<Description>,
+    /// One per array of the layout.
     arrays: Vec<Values>,
-}
-
-/// What computes the blocks of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// Our own kernels, on the CPU: what networks there use.
-    Kernels,
-    /// A composition of burn's operations: what other devices use, and what the kernels are tested against.
-    Composed,
+    workspace: Workspace,
 }
 
 /// What a backward pass gives.
@@ -62,30 +53,29 @@ pub enum Engine {
 pub struct Step {
     /// The loss, as the closure returned it.
     pub loss: f64,
-    /// The scores of the forward pass, `[graphs, outputs]` row-major.
-    pub scores: Values,
-    /// The loss's gradient, one an array of the layout.
+    /// The scores of the forward pass, `[graphs, outputs]`.
+    pub scores: Matrix,
+    /// The loss's gradient, one per array of the layout.
     pub gradients: Vec<Values>,
 }
 
 impl PpgnConfig {
     /// A network of this configuration: weights Xavier uniform by the seed, biases zero.
-    pub fn init(&self, device: &Device, seed: u64, precision: Precision) -> Result<Ppgn> {
+    pub fn init(&self, seed: u64, precision: Precision) -> Result<Ppgn> {
         self.validate()?;
         let parameters = Layout::new(self).initial(seed, precision);
-        Ppgn::new(self.clone(), parameters, device)
+        Ppgn::new(self.clone(), parameters)
     }
 }
 
 impl Ppgn {
-    /// A network with these parameters, one an array of the configuration's [`Layout`] and all in one precision.
-    pub fn new(config: PpgnConfig, parameters: Vec<Values>, device: &Device) -> Result<Self> {
+    /// A network with these parameters, one per array of the configuration's [`Layout`] and all in one precision.
+    pub fn new(config: PpgnConfig, parameters: Vec<Values>) -> Result<Self> {
         config.validate()?;
-        let layout = Layout::new(&config);
+        let (layout, blocks) = (Layout::new(&config), config.descriptions());
         let precision = parameters.first().map_or(Precision::F32, Values::precision);
-        let device = device.clone().without_autodiff();
-        let engine = if device == Device::flex() { Engine::Kernels } else { Engine::Composed };
-        let mut network = Ppgn { config, layout, precision, device, engine, arrays: Vec::new() };
+        let workspace = Workspace::default();
+        let mut network = Ppgn { config, layout, precision, blocks, arrays: Vec::new(), workspace };
         network.set_parameters(parameters)?;
         Ok(network)
     }
@@ -105,23 +95,16 @@ impl Ppgn {
         self.precision
     }
 
-    /// Where it runs.
-    pub fn device(&self) -> &Device {
-        &self.device
+    /// What its blocks are, first to last.
+    pub fn blocks(&self) -> &[Description] {
+        &self.blocks
     }
 
-    /// What computes its blocks.
-    pub fn engine(&self) -> Engine {
-        self.engine
-    }
-
-    /// The same network with another engine. The kernels are for the CPU only.
-    pub fn with_engine(mut self, engine: Engine) -> Result<Self> {
-        if engine == Engine::Kernels && self.device != Device::flex() {
-            return Err(Error::call("the kernels are for the CPU, and the network is on another device"));
-        }
-        self.engine = engine;
-        Ok(self)
+    /// The same network with its memory in this workspace, and stopped by its flag. Without it a network has a workspace of
+    /// its own, which its clones share.
+    pub fn with_workspace(mut self, workspace: Workspace) -> Self {
+        self.workspace = workspace;
+        self
     }
 
     /// A copy of its parameters: the name and the numbers of every array.
@@ -130,7 +113,7 @@ impl Ppgn {
         Ok(names.zip(self.arrays.iter().cloned()).collect())
     }
 
-    /// Replaces all parameters: one an array of the layout, each in the network's precision.
+    /// Replaces all parameters: one per array of the layout, each in the network's precision.
     pub fn set_parameters(&mut self, parameters: Vec<Values>) -> Result<()> {
         let arrays = self.layout.arrays();
         if parameters.len() != arrays.len() {
@@ -170,10 +153,18 @@ impl Ppgn {
     ///
     /// # Shapes
     /// - result: `[graphs, outputs]`
-    pub fn forward(&self, batch: &Batch) -> Result<Tensor<2>> {
+    pub fn forward(&self, batch: &Batch) -> Result<Matrix> {
+        fn scores<T: Number>(network: &Ppgn, batch: &Batch) -> Result<Matrix> {
+            let (engine, rows) = network.engine::<T>(batch)?;
+            let scores = engine.scores(rows);
+            network.finish()?;
+            Matrix::new(batch.graphs(), network.config.outputs, T::values(scores))
+        }
         self.check(batch)?;
-        let suffix = self.suffix(None);
-        Ok(suffix.forward(self.features(batch)))
+        match self.precision {
+            Precision::F32 => scores::<f32>(self, batch),
+            Precision::F64 => scores::<f64>(self, batch),
+        }
     }
 
     /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; a block's diagonal
@@ -181,13 +172,32 @@ impl Ppgn {
     ///
     /// # Shapes
     /// - result: `[graphs, config.embedding()]`
-    pub fn embed(&self, batch: &Batch) -> Result<Tensor<2>> {
+    pub fn embed(&self, batch: &Batch) -> Result<Matrix> {
+        fn features<T: Number>(network: &Ppgn, batch: &Batch) -> Result<Matrix> {
+            let (engine, rows) = network.engine::<T>(batch)?;
+            let pooled = engine.features(rows);
+            network.finish()?;
+            let graphs = batch.graphs();
+            let width: usize = pooled.iter().map(|features| features.len() / graphs).sum();
+            let mut all = Vec::with_capacity(graphs * width);
+            for graph in 0..graphs {
+                for features in &pooled {
+                    let width = features.len() / graphs;
+                    all.extend_from_slice(&features[graph * width..][..width]);
+                }
+            }
+            Matrix::new(graphs, width, T::values(all))
+        }
         self.check(batch)?;
-        Ok(Tensor::cat(self.features(batch), 1))
+        match self.precision {
+            Precision::F32 => features::<f32>(self, batch),
+            Precision::F64 => features::<f64>(self, batch),
+        }
     }
 
-    /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
-    pub fn backward(&self, batch: &Batch, loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>) -> Result<Step> {
+    /// A forward pass, the loss of its scores, and the loss's gradient by all parameters. `loss` gives the loss and its
+    /// gradient by the scores, as [`Loss::of`](crate::Loss::of) does.
+    pub fn backward(&self, batch: &Batch, loss: impl FnOnce(&Matrix) -> Result<Evaluated>) -> Result<Step> {
         self.backward_in(Vec::new(), batch, loss)
     }
 
@@ -197,147 +207,52 @@ impl Ppgn {
         &self,
         memory: Vec<Values>,
         batch: &Batch,
-        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
         self.check(batch)?;
-        match (self.engine, self.precision) {
-            (Engine::Composed, _) => self.composed_backward(batch, loss),
-            (Engine::Kernels, Precision::F32) => self.kernel_backward::<f32>(memory, batch, loss),
-            (Engine::Kernels, Precision::F64) => self.kernel_backward::<f64>(memory, batch, loss),
+        match self.precision {
+            Precision::F32 => self.step::<f32>(memory, batch, loss),
+            Precision::F64 => self.step::<f64>(memory, batch, loss),
         }
     }
 
-    /// The blocks by the kernels; the suffix and the loss by burn, from the pooled features on.
-    fn kernel_backward<T: Number>(
+    fn step<T: Number>(
         &self,
         memory: Vec<Values>,
         batch: &Batch,
-        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
-        let (trunk, rows) = self.trunk::<T>(batch)?;
-        let (pooled, tape) = trunk.forward(rows, true);
-        let pooled: Vec<Tensor<2>> =
-            pooled.into_iter().map(|p| self.pooled(batch, p).autodiff().require_grad()).collect();
-        let mut leaves = Vec::new();
-        let scores = self.suffix(Some(&mut leaves)).forward(pooled.clone());
-        let loss = loss(scores.clone())?;
-        let mut gradients = loss.backward();
-        let mut of_features = Vec::with_capacity(pooled.len());
-        for features in &pooled {
-            let values = match features.grad_remove(&mut gradients) {
-                Some(gradient) => Values::of(gradient)?,
-                None => Values::zeros(T::PRECISION, features.dims().iter().product()),
-            };
-            of_features.push(T::slice(&values).map(<[T]>::to_vec).unwrap_or_default());
-        }
-        let tape = tape.expect("a tape was asked for");
-        let (of_blocks, last) = self.layout.arrays().split_at(self.config.blocks.len());
-        let last = &last[0];
+        let (engine, rows) = self.engine::<T>(batch)?;
+        let tape = engine.forward(rows);
+        self.finish()?;
+        let scores = Matrix::new(batch.graphs(), self.config.outputs, T::values(tape.scores().to_vec()))?;
+        let Evaluated { value, gradient } = loss(&scores)?;
+        let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
+        let slope = slope.ok_or_else(|| {
+            Error::call("the loss's gradient has another shape or precision than the scores")
+        })?;
         let mut memory = memory.into_iter().map(T::vector);
-        let mut of_blocks: Vec<Vec<T>> =
-            of_blocks.iter().map(|array| zeros(memory.next().flatten(), array.len())).collect();
-        trunk.backward(rows, tape, &of_features, &mut of_blocks);
-        let mut result: Vec<Values> = of_blocks.into_iter().map(T::values).collect();
-        let mut of_suffix = Values::zeros(self.precision, last.len());
-        for (part, leaf) in last.parts.iter().zip(&leaves) {
-            if let Some(gradient) = leaf.grad_remove(&mut gradients) {
-                of_suffix.put(part.offset, &Values::of(gradient)?);
-            }
-        }
-        result.push(of_suffix);
-        let loss = Values::of(loss.inner())?.to_f64().iter().sum();
-        Ok(Step { loss, scores: Values::of(scores.inner())?, gradients: result })
+        let arrays = self.layout.arrays().iter();
+        let mut gradients: Vec<Vec<T>> =
+            arrays.map(|array| zeros(memory.next().flatten(), array.len())).collect();
+        engine.backward(rows, tape, slope, &mut gradients);
+        self.finish()?;
+        let gradients = gradients.into_iter().map(T::values).collect();
+        Ok(Step { loss: value, scores, gradients })
     }
 
-    /// Everything by burn.
-    fn composed_backward(
-        &self,
-        batch: &Batch,
-        loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>,
-    ) -> Result<Step> {
-        let mut leaves = Vec::new();
-        let blocks = self.blocks(Some(&mut leaves));
-        let suffix = self.suffix(Some(&mut leaves));
-        let scores = suffix.forward(self.composed(&blocks, batch));
-        drop((blocks, suffix));
-        let loss = loss(scores.clone())?;
-        let mut tape = loss.backward();
-        let mut gradients = self.layout.zeros(self.precision);
-        for ((array, part), leaf) in self.layout.parts().zip(&leaves) {
-            // A part that the loss does not depend on has no gradient, which is zero.
-            if let Some(gradient) = leaf.grad_remove(&mut tape) {
-                gradients[array].put(part.offset, &Values::of(gradient)?);
-            }
-        }
-        let loss = Values::of(loss.inner())?.to_f64().iter().sum();
-        Ok(Step { loss, scores: Values::of(scores.inner())?, gradients })
-    }
-
-    /// An array of parameters as a tensor.
-    fn array(&self, a: usize) -> Tensor<1> {
-        let values = self.arrays[a].clone();
-        let length = values.len();
-        values.into_tensor([length], &self.device)
-    }
-
-    /// The blocks as views of the parameters; `leaves` gets one tensor a part where gradients are wanted.
-    fn blocks(&self, mut leaves: Option<&mut Vec<Tensor<1>>>) -> Vec<Body> {
-        let arrays = self.layout.arrays()[..self.config.blocks.len()].iter().enumerate();
-        arrays
-            .map(|(l, array)| {
-                let flat = self.array(l);
-                Body::cut(&self.config, l, &mut Cutter::new(&flat, &array.parts, leaves.as_deref_mut()))
-            })
-            .collect()
-    }
-
-    /// The suffix likewise.
-    fn suffix(&self, leaves: Option<&mut Vec<Tensor<1>>>) -> Suffix {
-        let last = self.config.blocks.len();
-        let flat = self.array(last);
-        Suffix::cut(&self.config, &mut Cutter::new(&flat, &self.layout.arrays()[last].parts, leaves))
-    }
-
-    /// The pooled features that the suffix takes, `[graphs, patterns * width]` each.
-    fn features(&self, batch: &Batch) -> Vec<Tensor<2>> {
-        fn kernels<T: Number>(network: &Ppgn, batch: &Batch) -> Option<Vec<Tensor<2>>> {
-            let (trunk, rows) = network.trunk::<T>(batch).ok()?;
-            Some(trunk.forward(rows, false).0.into_iter().map(|p| network.pooled(batch, p)).collect())
-        }
-        let by_kernels = match (self.engine, self.precision) {
-            (Engine::Composed, _) => None,
-            (Engine::Kernels, Precision::F32) => kernels::<f32>(self, batch),
-            (Engine::Kernels, Precision::F64) => kernels::<f64>(self, batch),
-        };
-        by_kernels.unwrap_or_else(|| self.composed(&self.blocks(None), batch))
-    }
-
-    /// The blocks for the kernels, and the batch's rows.
-    fn trunk<'a, T: Number>(&'a self, batch: &'a Batch) -> Result<(Trunk<'a, T>, &'a [T])> {
+    /// The layers over the parameters, and the batch's rows.
+    fn engine<'a, T: Number>(&'a self, batch: &'a Batch) -> Result<(Engine<'a, T>, &'a [T])> {
         let wrong = || Error::call(format!("the network is not in {}", T::PRECISION.name()));
         let arrays: Option<Vec<&[T]>> = self.arrays.iter().map(T::slice).collect();
-        let trunk = Trunk::new(&self.config, &arrays.ok_or_else(wrong)?, batch.space());
-        Ok((trunk, T::slice(batch.rows()).ok_or_else(wrong)?))
+        let arrays = arrays.ok_or_else(wrong)?;
+        let engine = Engine::new(&self.config, &self.blocks, &arrays, batch.space(), &self.workspace);
+        Ok((engine, T::slice(batch.rows()).ok_or_else(wrong)?))
     }
 
-    /// Pooled features as a tensor.
-    fn pooled<T: Number>(&self, batch: &Batch, features: Vec<T>) -> Tensor<2> {
-        let width = features.len() / batch.graphs();
-        T::values(features).into_tensor([batch.graphs(), width], &self.device)
-    }
-
-    /// The pooled features by burn's operations.
-    fn composed(&self, blocks: &[Body], batch: &Batch) -> Vec<Tensor<2>> {
-        let space = batch.space();
-        let mut x = batch.tensor(); // [rows(0), inputs]
-        let mut pooled = Vec::new();
-        for (l, block) in blocks.iter().enumerate() {
-            x = block.forward(x, space); // [rows(l + 1), width]
-            if self.config.suffix == SuffixKind::Ii || l + 1 == blocks.len() {
-                pooled.push(space.pool(l + 1, x.clone(), self.config.pooling)); // [graphs, patterns * width]
-            }
-        }
-        pooled
+    /// What was computed counts only if nothing asked to stop.
+    fn finish(&self) -> Result<()> {
+        if self.workspace.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     fn check(&self, batch: &Batch) -> Result<()> {
@@ -351,7 +266,7 @@ impl Ppgn {
                 batch.space().order()
             )));
         }
-        let inputs = self.config.widths()[0];
+        let inputs = self.config.first_width();
         if batch.channels() != inputs {
             return Err(Error::call(format!(
                 "the network takes {inputs} input channels, the batch has {}",
@@ -376,9 +291,6 @@ impl Ppgn {
                 self.config.blocks.len(),
                 quotient.depth()
             )));
-        }
-        if *batch.device() != self.device {
-            return Err(Error::call("the network and the batch are on different devices"));
         }
         Ok(())
     }

@@ -1,12 +1,10 @@
 //! Numbers in one of two precisions, as plain vectors.
 //!
-//! A run is f32 or f64 as a whole. Tensors carry their type at run time, so what comes out of them (parameters,
-//! gradients, moments) does too: [`Values`] is a vector of either kind, and [`Number`] names the two kinds for code
-//! that is generic over them.
+//! A run is f32 or f64 as a whole, chosen at run time. [`Values`] is a vector of either kind, and [`Number`] names the two
+//! kinds for code that is generic over them.
 
-use burn::tensor::{DType, Device, Element, Tensor, TensorData};
+use crate::error::{Error, Result};
 use ppgn_graph::encode::Real;
-use ppgn_graph::{Error, Result};
 use ppgn_wl::Bits;
 use serde::{Deserialize, Serialize};
 
@@ -22,18 +20,11 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Its name, as in `--precision f64`.
+    /// Its name in settings: `f32` or `f64`.
     pub fn name(self) -> &'static str {
         match self {
             Precision::F32 => "f32",
             Precision::F64 => "f64",
-        }
-    }
-
-    pub(crate) fn dtype(self) -> DType {
-        match self {
-            Precision::F32 => DType::F32,
-            Precision::F64 => DType::F64,
         }
     }
 }
@@ -57,7 +48,7 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + ppgn_kernels::Real + Element + Bits + sealed::Sealed {
+pub trait Number: Real + ppgn_kernels::Real + Bits + sealed::Sealed {
     /// Which of the two.
     const PRECISION: Precision;
 
@@ -168,35 +159,9 @@ impl Values {
         }
     }
 
-    /// The same numbers in this precision; to f32 they are rounded.
-    pub fn into_precision(self, precision: Precision) -> Self {
-        match (self, precision) {
-            (Values::F32(v), Precision::F64) => Values::F64(v.into_iter().map(f64::from).collect()),
-            (Values::F64(v), Precision::F32) => Values::F32(v.into_iter().map(|x| x as f32).collect()),
-            (same, _) => same,
-        }
-    }
-
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         each!(self, v => ppgn_kernels::finite(v))
-    }
-
-    /// The numbers of a tensor, row-major.
-    pub fn of<const D: usize>(tensor: Tensor<D>) -> Result<Self> {
-        let data =
-            tensor.try_into_data().map_err(|e| Error::unfit(format!("cannot read a tensor: {e:?}")))?;
-        let wrong = |e| Error::unfit(format!("cannot read a tensor: {e:?}"));
-        match data.dtype() {
-            DType::F64 => Ok(Values::F64(data.try_into_vec().map_err(wrong)?)),
-            _ => Ok(Values::F32(data.try_into_vec().map_err(wrong)?)),
-        }
-    }
-
-    /// A tensor of these numbers on the device, in their own precision. Their count must be the shape's.
-    pub(crate) fn into_tensor<const D: usize>(self, shape: [usize; D], device: &Device) -> Tensor<D> {
-        let dtype = self.precision().dtype();
-        Tensor::from_data(each!(self, v => TensorData::new(v, shape)), (device, dtype))
     }
 
     /// Copies `from` to the places from `start` on; both must be in one precision.

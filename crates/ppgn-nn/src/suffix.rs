@@ -1,37 +1,35 @@
-//! From pooled features to scores: the two suffixes of the paper's Section 7.
+//! From pooled features to scores: the two suffixes of the paper's Section 7, as data.
+//!
+//! Suffix i is an MLP on the last block's pooled features (512, 256, outputs, with ReLU between the layers); suffix ii is one
+//! linear map per block, `sum over l of pool(X_l) A_l^T + b_l`. The kernels compute both
+//! ([`ppgn_kernels::Suffix`]).
 
 use crate::config::{PpgnConfig, SuffixKind};
-use crate::linear::{Cutter, Linear};
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
+use crate::model::{Layer, LayerKind};
 
-/// Suffix i is an MLP on the last block's pooled features (512, 256, outputs, with ReLU between the layers); suffix ii
-/// is one linear map a block, `sum over l of pool(X_l) A_l^T + b_l`.
-#[derive(Debug, Clone)]
-pub(crate) struct Suffix {
-    kind: SuffixKind,
-    layers: Vec<Linear>,
-}
-
-impl Suffix {
-    /// The suffix of a network, from its array of parameters.
-    pub(crate) fn cut(config: &PpgnConfig, cutter: &mut Cutter<'_>) -> Self {
-        let layers = match config.suffix {
-            SuffixKind::I => config.suffix_hidden.len() + 1,
-            SuffixKind::Ii => config.blocks.len(),
+impl PpgnConfig {
+    /// The layers of the suffix, for blocks of these widths (input included).
+    pub(crate) fn suffix_layers(&self, widths: &[usize]) -> Vec<Layer> {
+        let pooled = |l: usize| widths[l].saturating_mul(self.pools());
+        let sizes: Vec<(usize, usize)> = match self.suffix {
+            SuffixKind::Ii => (1..widths.len()).map(|l| (pooled(l), self.outputs)).collect(),
+            SuffixKind::I => {
+                let sizes = [&[pooled(widths.len() - 1)], &self.suffix_hidden[..], &[self.outputs]].concat();
+                sizes.windows(2).map(|pair| (pair[0], pair[1])).collect()
+            }
         };
-        Suffix { kind: config.suffix, layers: (0..layers).map(|_| cutter.linear()).collect() }
+        let layer = |(i, (inputs, outputs))| Layer {
+            name: format!("fc_layers.{i}.fc"),
+            kind: LayerKind::Graphs,
+            inputs,
+            outputs,
+            stream: vec![1, i as u64],
+        };
+        sizes.into_iter().enumerate().map(layer).collect()
     }
 
-    /// # Shapes
-    /// - `pooled`: `[graphs, 2 * width]` of every block (ii), or of the last one (i)
-    /// - result: `[graphs, outputs]`
-    pub(crate) fn forward(&self, pooled: Vec<Tensor<2>>) -> Tensor<2> {
-        let mut layers = self.layers.iter().zip(pooled).map(|(layer, x)| layer.forward(x));
-        let first = layers.next().expect("at least one block is pooled");
-        match self.kind {
-            SuffixKind::Ii => layers.fold(first, |sum, scores| sum + scores),
-            SuffixKind::I => self.layers[1..].iter().fold(first, |x, layer| layer.forward(relu(x))),
-        }
+    /// Whether block l's output is pooled.
+    pub fn pools_after(&self, l: usize) -> bool {
+        self.suffix == SuffixKind::Ii || l + 1 == self.blocks.len()
     }
 }

@@ -5,12 +5,12 @@
 //! what does not fit.
 
 use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
 use crate::layout::{Array, Layout, Part};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
-use burn::tensor::Device;
+use ppgn_graph::Defect;
 use ppgn_graph::format::write_whole;
-use ppgn_graph::{Defect, Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ pub fn write(path: impl AsRef<Path>, tensors: &[Named], metadata: Option<(&str, 
     let metadata = metadata.map(|(key, text)| [(key.to_string(), text.to_string())].into());
     let file = safetensors::serialize(views, metadata)
         .map_err(|e| Error::call(format!("cannot write {}: {e}", path.display())))?;
-    write_whole(path, &file)
+    Ok(write_whole(path, &file)?)
 }
 
 /// Reads a safetensors file of f32 and f64 tensors.
@@ -181,17 +181,17 @@ impl Ppgn {
     /// Reads a network from a file that [`save`](Ppgn::save) wrote.
     ///
     /// ```
-    /// use ppgn_nn::{BlockConfig, Device, Ppgn, PpgnConfig, Precision};
+    /// use ppgn_nn::{BlockConfig, Ppgn, PpgnConfig, Precision};
     /// let path = std::env::temp_dir().join(format!("ppgn-doc-{}.safetensors", std::process::id()));
     /// let config = PpgnConfig { blocks: vec![BlockConfig::new(4)], ..PpgnConfig::new(1, 2) };
-    /// let network = config.init(&Device::default(), 0, Precision::F32)?;
+    /// let network = config.init(0, Precision::F32)?;
     /// network.save(&path)?;
-    /// let again = Ppgn::load(&path, &Device::default())?;
+    /// let again = Ppgn::load(&path)?;
     /// assert_eq!((again.config(), again.parameters()?), (network.config(), network.parameters()?));
     /// # std::fs::remove_file(path).unwrap();
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
-    pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let tensors = read(path)?;
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let config = tensors.metadata.get(CONFIG).ok_or_else(|| {
@@ -203,6 +203,6 @@ impl Ppgn {
             serde_json::from_str(config).map_err(|e| defect(format!("its configuration is damaged: {e}")))?;
         config.validate().map_err(|e| defect(format!("its configuration is damaged: {e}")))?;
         let arrays = Layout::new(&config).collect("", &tensors)?;
-        Ppgn::new(config, arrays, device)
+        Ppgn::new(config, arrays)
     }
 }

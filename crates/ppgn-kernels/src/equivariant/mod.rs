@@ -17,12 +17,13 @@
 
 mod sums;
 
-use crate::buffer::Buffer;
-use crate::gemm::{Columns, Panels, Product, View, outer};
+use crate::gemm::{Panels, View};
 use crate::linear::add_to;
+use crate::matrix::add_outer;
 use crate::mlp::mask;
 use crate::product::Square;
 use crate::real::Real;
+use crate::workspace::{Buffer, Workspace};
 use sums::{Fate, Sums, mapped, transposed};
 
 /// Operations of the basis: Bell(4).
@@ -69,11 +70,6 @@ impl<'a, T: Real> Equivariant<'a, T> {
         self.weight.len() + self.bias.len()
     }
 
-    /// Width of Y.
-    pub(crate) fn outputs(&self) -> usize {
-        self.outputs
-    }
-
     /// The channel map of an operation, `[inputs, outputs]`.
     fn map(&self, operation: usize) -> View<'a, T> {
         let size = self.inputs * self.outputs;
@@ -102,22 +98,22 @@ impl<'a, T: Real> Equivariant<'a, T> {
     ///
     /// # Complexity
     /// O(inputs * outputs) for each of the n^2 rows of a graph, and for n more.
-    pub(crate) fn forward(&self, graphs: &[Square], x: &[T]) -> Buffer<T> {
+    pub(crate) fn forward(&self, workspace: &Workspace, graphs: &[Square], x: &[T]) -> Buffer<T> {
         let (a, b) = (self.inputs, self.outputs);
         let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
-        let sums = Sums::of(graphs, x, a).means(graphs, a);
+        let sums = Sums::of(workspace, graphs, x, a).means(graphs, a);
         let mut spread = Sums {
-            nodes: mapped(&sums.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b)),
-            graphs: mapped(&sums.graphs, View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b)),
+            nodes: mapped(workspace, &sums.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b)),
+            graphs: mapped(workspace, &sums.graphs, View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b)),
         };
         let (diagonal, everywhere) = self.bias.split_at(b);
         for graph in spread.graphs.chunks_exact_mut(2 * b) {
             add_to(&mut graph[..b], everywhere);
             add_to(&mut graph[b..], diagonal);
         }
-        let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(self.map(operation)));
-        let mut y = Buffer::dirty(x.len() / a * b);
-        spread.put(graphs, b, [x, &transposed(graphs, x, a)], &maps, &mut y, Fate::Relu);
+        let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation)));
+        let mut y = Buffer::dirty(workspace, x.len() / a * b);
+        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Fate::Relu);
         y
     }
 
@@ -132,6 +128,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
     /// Twice that of [`forward`](Self::forward).
     pub(crate) fn backward(
         &self,
+        workspace: &Workspace,
         graphs: &[Square],
         x: &[T],
         d: &[T],
@@ -139,37 +136,49 @@ impl<'a, T: Real> Equivariant<'a, T> {
         gradient: &mut [T],
     ) {
         let (a, b) = (self.inputs, self.outputs);
-        let sums = Sums::of(graphs, x, a).means(graphs, a);
+        let sums = Sums::of(workspace, graphs, x, a).means(graphs, a);
         // The gradient of what was put along a row is the sum of the row, and so for columns, diagonal and all.
-        let of_d = Sums::of(graphs, d, b);
-        let turned = transposed(graphs, d, b);
+        let of_d = Sums::of(workspace, graphs, d, b);
+        let turned = transposed(workspace, graphs, d, b);
         let (weight, bias) = gradient.split_at_mut(OPERATIONS * a * b);
         let (diagonal, everywhere) = bias.split_at_mut(b);
         for graph in of_d.graphs.chunks_exact(2 * b) {
             add_to(everywhere, &graph[..b]);
             add_to(diagonal, &graph[b..]);
         }
-        self.add_maps(&OF_NODES, &sums.nodes, &of_d.nodes, weight);
-        self.add_maps(&OF_GRAPHS, &sums.graphs, &of_d.graphs, weight);
+        self.add_maps(workspace, &OF_NODES, &sums.nodes, &of_d.nodes, weight);
+        self.add_maps(workspace, &OF_GRAPHS, &sums.graphs, &of_d.graphs, weight);
         for (operation, d) in [(ITSELF, d), (TRANSPOSED, &*turned)] {
             let to = &mut weight[operation * a * b..][..a * b];
-            add_product((x, a), (d, b), to);
+            add_outer(workspace, (x, a), (d, b), to);
         }
         let Some(dx) = dx else { return };
         let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
         let spread = Sums {
-            nodes: mapped(&of_d.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b).transposed()),
-            graphs: mapped(&of_d.graphs, View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b).transposed()),
+            nodes: mapped(workspace, &of_d.nodes, View::part(&of_nodes, 3 * a, 3 * b, 0, 3 * b).transposed()),
+            graphs: mapped(
+                workspace,
+                &of_d.graphs,
+                View::part(&of_graphs, 2 * a, 2 * b, 0, 2 * b).transposed(),
+            ),
         };
-        let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(self.map(operation).transposed()));
+        let maps =
+            [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation).transposed()));
         spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Fate::Add);
     }
 
     /// Adds the gradient of maps side by side, `S^T D`, to those of their operations.
-    fn add_maps<const N: usize>(&self, operations: &[[usize; N]; N], sums: &[T], d: &[T], weight: &mut [T]) {
+    fn add_maps<const N: usize>(
+        &self,
+        workspace: &Workspace,
+        operations: &[[usize; N]; N],
+        sums: &[T],
+        d: &[T],
+        weight: &mut [T],
+    ) {
         let (a, b) = (self.inputs, self.outputs);
         let mut matrix = vec![T::default(); N * a * N * b];
-        add_product((sums, N * a), (d, N * b), &mut matrix);
+        add_outer(workspace, (sums, N * a), (d, N * b), &mut matrix);
         for (down, lines) in operations.iter().zip(matrix.chunks_exact(a * N * b)) {
             for (input, line) in lines.chunks_exact(N * b).enumerate() {
                 for (&operation, part) in down.iter().zip(line.chunks_exact(b)) {
@@ -180,17 +189,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
     }
 }
 
-/// `C += A^T B`, summed over rows.
-///
-/// # Shapes
-/// - `a`: `[rows, height]`, `b`: `[rows, width]`, each with its width
-/// - `c`: `[height, width]`
-fn add_product<T: Real>((a, height): (&[T], usize), (b, width): (&[T], usize), c: &mut [T]) {
-    debug_assert_eq!(c.len(), height * width);
-    outer(vec![Product { a, bs: vec![Columns { b, width, from: 0 }], c, stride: width, sums: None }]);
-}
-
-/// Layers one after another and nothing else: the block of the model `lin`.
+/// Layers one after another, each with its ReLU.
 #[derive(Debug, Clone)]
 pub struct Linears<'a, T> {
     /// First to last, at least one. Their parameters follow each other in one flat array.
@@ -203,56 +202,70 @@ impl<T: Real> Linears<'_, T> {
         self.layers[self.layers.len() - 1].outputs
     }
 
-    /// The output, and all layers' outputs if the backward pass is wanted.
+    /// How many numbers they have in a flat array.
+    pub(crate) fn len(&self) -> usize {
+        self.layers.iter().map(Equivariant::len).sum()
+    }
+
+    /// The outputs of all layers, the last one's alone where there is no backward pass.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
-    /// - result: `[rows, outputs]`
+    /// - results: `[rows, outputs]` of each layer
     ///
     /// # Complexity
     /// O(rows * (layers' sizes)).
-    pub fn forward(&self, graphs: &[Square], x: &[T], keep: bool) -> (Buffer<T>, Option<Vec<Buffer<T>>>) {
-        let mut kept: Vec<Buffer<T>> = Vec::new();
-        let mut y: Option<Buffer<T>> = None;
-        for layer in &self.layers {
-            let next = layer.forward(graphs, y.as_deref().unwrap_or(x));
-            kept.extend(y.replace(next).filter(|_| keep));
-        }
-        let y = y.unwrap_or_else(|| Buffer::dirty(0));
-        // The caller goes on with the output; which of it is above 0 is needed on the way back.
-        if keep {
-            kept.push(Buffer::copy(&y));
-        }
-        (y, keep.then_some(kept))
-    }
-
-    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and gives X's if it is wanted. `d` is
-    /// the gradient of the output.
-    ///
-    /// # Shapes
-    /// - `x`, result: `[rows, inputs]`
-    /// - `d`: `[rows, outputs]`
-    pub fn backward(
+    pub(crate) fn forward(
         &self,
+        workspace: &Workspace,
         graphs: &[Square],
         x: &[T],
-        mut kept: Vec<Buffer<T>>,
+        keep: bool,
+    ) -> Vec<Buffer<T>> {
+        let mut results: Vec<Buffer<T>> = Vec::new();
+        for layer in &self.layers {
+            let y = layer.forward(workspace, graphs, results.last().map_or(x, |y| y));
+            if !keep {
+                results.clear();
+            }
+            results.push(y);
+        }
+        results
+    }
+
+    /// Adds the gradients of all parameters to `gradient`, their flat array, and X's to `dx` if it is wanted. `d` is the
+    /// gradient of the last output, `results` are all outputs.
+    ///
+    /// # Shapes
+    /// - `x`, `dx`: `[rows, inputs]`
+    /// - `d`: `[rows, outputs]`
+    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    pub(crate) fn backward(
+        &self,
+        workspace: &Workspace,
+        graphs: &[Square],
+        x: &[T],
+        mut results: Vec<Buffer<T>>,
         d: Buffer<T>,
         gradient: &mut [T],
-        wanted: bool,
-    ) -> Option<Buffer<T>> {
+        mut dx: Option<&mut [T]>,
+    ) {
         let mut d = d;
         let mut rest = gradient;
         for (l, layer) in self.layers.iter().enumerate().rev() {
-            mask(&mut d, &kept.pop()?);
-            let input = kept.last().map_or(x, |input| input);
-            let mut dx = (l > 0 || wanted).then(|| Buffer::zeros(input.len()));
+            let Some(y) = results.pop() else { return };
+            mask(&mut d, &y);
+            let input = results.last().map_or(x, |input| input);
             let start = rest.len() - layer.len();
             let (before, own) = rest.split_at_mut(start);
-            layer.backward(graphs, input, &d, dx.as_deref_mut(), own);
             rest = before;
-            d = dx?;
+            if l == 0 {
+                layer.backward(workspace, graphs, input, &d, dx.take(), own);
+            } else {
+                let mut below = Buffer::zeros(workspace, input.len());
+                layer.backward(workspace, graphs, input, &d, Some(&mut below), own);
+                d = below;
+            }
         }
-        Some(d)
     }
 }

@@ -1,11 +1,11 @@
 //! What an equivariant layer has besides matrix products: sums over rows, columns, diagonals and all entries, and the
 //! broadcasts that put numbers back along them.
 
-use crate::buffer::Buffer;
 use crate::gemm::{End, Panels, Start, View, rows};
 use crate::linear::{add_to, chunk_rows};
 use crate::product::Square;
 use crate::real::Real;
+use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 /// What is summed of all matrices of a batch, or is to be spread over them.
@@ -26,9 +26,12 @@ pub(super) enum Fate {
 }
 
 impl<T: Real> Sums<T> {
-    fn dirty(graphs: &[Square], width: usize) -> Self {
+    fn dirty(workspace: &Workspace, graphs: &[Square], width: usize) -> Self {
         let nodes: usize = graphs.iter().map(|graph| graph.nodes).sum();
-        Sums { nodes: Buffer::dirty(nodes * 3 * width), graphs: Buffer::dirty(graphs.len() * 2 * width) }
+        Sums {
+            nodes: Buffer::dirty(workspace, nodes * 3 * width),
+            graphs: Buffer::dirty(workspace, graphs.len() * 2 * width),
+        }
     }
 
     /// Each graph with its nodes' numbers and its own.
@@ -47,8 +50,8 @@ impl<T: Real> Sums<T> {
     }
 
     /// The sums of every matrix, each in the order of its rows.
-    pub(super) fn of(graphs: &[Square], x: &[T], width: usize) -> Self {
-        let mut sums = Sums::dirty(graphs, width);
+    pub(super) fn of(workspace: &Workspace, graphs: &[Square], x: &[T], width: usize) -> Self {
+        let mut sums = Sums::dirty(workspace, graphs, width);
         sums.parts(graphs, width).into_par_iter().for_each(|(graph, nodes, own)| {
             nodes.fill(T::default());
             own.fill(T::default());
@@ -148,11 +151,11 @@ impl<T: Real> Sums<T> {
 /// # Shapes
 /// - `x`: `[rows, matrix.rows]`
 /// - result: `[rows, matrix.columns]`
-pub(super) fn mapped<T: Real>(x: &[T], matrix: View<'_, T>) -> Buffer<T> {
+pub(super) fn mapped<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>) -> Buffer<T> {
     let (depth, width) = (matrix.rows, matrix.columns);
-    let panels = Panels::new(matrix);
+    let panels = Panels::new(workspace, matrix);
     let count = x.len() / depth;
-    let mut y = Buffer::dirty(count * width);
+    let mut y = Buffer::dirty(workspace, count * width);
     let chunk = chunk_rows(count);
     x.par_chunks(chunk * depth)
         .zip(y.par_chunks_mut(chunk * width))
@@ -161,8 +164,13 @@ pub(super) fn mapped<T: Real>(x: &[T], matrix: View<'_, T>) -> Buffer<T> {
 }
 
 /// Every matrix transposed; rows that belong to no graph are whatever they are.
-pub(super) fn transposed<T: Real>(graphs: &[Square], x: &[T], width: usize) -> Buffer<T> {
-    let mut y = Buffer::dirty(x.len());
+pub(super) fn transposed<T: Real>(
+    workspace: &Workspace,
+    graphs: &[Square],
+    x: &[T],
+    width: usize,
+) -> Buffer<T> {
+    let mut y = Buffer::dirty(workspace, x.len());
     let (mut rest, mut at) = (&mut *y, 0);
     let mut lines = Vec::new();
     for graph in graphs {

@@ -6,10 +6,10 @@
 //! first.
 
 use super::micro::{accumulate, spill};
-use crate::buffer::Buffer;
 use crate::linear::add_to;
 use crate::real::Real;
 use crate::simd::{Kernel, MR, Simd, dispatch};
+use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 /// `C += A^T (B1, B2, ...)`, with some columns of C for each B, and the sums of A's columns if they are wanted.
@@ -54,15 +54,16 @@ const PARTS: usize = 8;
 ///
 /// # Complexity
 /// O(rows * height * width) each.
-pub(crate) fn outer<T: Real>(products: Vec<Product<'_, T>>) {
+pub(crate) fn outer<T: Real>(workspace: &Workspace, products: Vec<Product<'_, T>>) {
     let mut products = products;
-    let mut parts: Vec<Vec<Buffer<T>>> = products.iter().map(Product::later_parts).collect();
+    let mut parts: Vec<Vec<Buffer<T>>> =
+        products.iter().map(|product| product.later_parts(workspace)).collect();
     // How rows of C are shared out changes no sum, so threads may count.
     let count = parts.iter().map(|later| later.len() + 1).sum::<usize>();
     let height = if count >= 2 * rayon::current_num_threads() { MANY } else { SOME };
     let (mut tasks, mut small) = (Vec::new(), Vec::new());
     for (product, later) in products.iter_mut().zip(&mut parts) {
-        let mut wholes = product.tasks(later);
+        let mut wholes = product.tasks(workspace, later);
         let last = wholes.pop();
         tasks.extend(wholes.into_iter().flat_map(|whole| whole.cut(height)));
         if let Some((first, rest)) = last.map(|last| last.split(SOME)) {
@@ -97,9 +98,9 @@ impl<T: Real> Product<'_, T> {
     }
 
     /// Room for all parts but the first: what is added to C, columns side by side, and then the sums.
-    fn later_parts(&self) -> Vec<Buffer<T>> {
+    fn later_parts(&self, workspace: &Workspace) -> Vec<Buffer<T>> {
         let parts = self.rows().div_ceil(self.part());
-        (1..parts).map(|_| Buffer::dirty(self.height() * (self.width() + 1))).collect()
+        (1..parts).map(|_| Buffer::dirty(workspace, self.height() * (self.width() + 1))).collect()
     }
 
     /// Adds such parts, in order.
@@ -125,7 +126,7 @@ impl<T: Real> Product<'_, T> {
     }
 
     /// A task for every part.
-    fn tasks<'s>(&'s mut self, later: &'s mut [Buffer<T>]) -> Vec<Outer<'s, T>> {
+    fn tasks<'s>(&'s mut self, workspace: &'s Workspace, later: &'s mut [Buffer<T>]) -> Vec<Outer<'s, T>> {
         let (rows, part, height, width) = (self.rows(), self.part(), self.height(), self.width());
         let Product { a, ref bs, ref mut c, stride, ref mut sums } = *self;
         assert_eq!((a.len(), c.len()), (rows * height, height * stride));
@@ -151,7 +152,17 @@ impl<T: Real> Product<'_, T> {
                 let Columns { b, width, from } = *columns;
                 Columns { b: &b[start * width..end * width], width, from }
             };
-            Outer { a, height, row: 0, bs: bs.iter().map(of_part).collect(), c, stride, sums, fresh }
+            Outer {
+                workspace,
+                a,
+                height,
+                row: 0,
+                bs: bs.iter().map(of_part).collect(),
+                c,
+                stride,
+                sums,
+                fresh,
+            }
         };
         parts.map(task).collect()
     }
@@ -159,6 +170,7 @@ impl<T: Real> Product<'_, T> {
 
 /// Some rows of C, summed over some rows of A and B.
 struct Outer<'a, T> {
+    workspace: &'a Workspace,
     a: &'a [T],
     height: usize,
     /// The first row of C: the first column of A.
@@ -176,6 +188,9 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(mut self) {
+        if self.workspace.is_stopped() {
+            return;
+        }
         if self.fresh {
             self.c.fill(T::default());
             self.sums.iter_mut().for_each(|sums| sums.fill(T::default()));
@@ -183,8 +198,8 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
         let here = self.c.len() / self.stride;
         let depth = DEPTH.min(self.a.len() / self.height);
         let widest = self.bs.iter().map(|columns| columns.width).max().unwrap_or(0);
-        let mut left = Buffer::dirty(depth * here.next_multiple_of(MR));
-        let mut right = Buffer::dirty(depth * widest.next_multiple_of(S::NR));
+        let mut left = Buffer::dirty(self.workspace, depth * here.next_multiple_of(MR));
+        let mut right = Buffer::dirty(self.workspace, depth * widest.next_multiple_of(S::NR));
         for (n, a) in self.a.chunks(DEPTH * self.height).enumerate() {
             let depth = a.len() / self.height;
             pack(a, self.height, self.row, here, &mut left, MR);

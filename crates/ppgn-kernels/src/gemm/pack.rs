@@ -1,8 +1,8 @@
 //! Matrices laid out for the registers.
 
-use crate::buffer::Buffer;
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
+use crate::workspace::{Buffer, Workspace};
 
 /// A matrix within a slice: entry (k, j) at `k * down + j * right`.
 #[derive(Debug, Clone, Copy)]
@@ -38,12 +38,13 @@ pub(crate) struct Panels<T: Real> {
 
 impl<T: Real> Panels<T> {
     /// O(depth * columns).
-    pub(crate) fn new(matrix: View<'_, T>) -> Self {
-        dispatch(Pack { matrix })
+    pub(crate) fn new(workspace: &Workspace, matrix: View<'_, T>) -> Self {
+        dispatch(Pack { workspace, matrix })
     }
 }
 
 struct Pack<'a, T> {
+    workspace: &'a Workspace,
     matrix: View<'a, T>,
 }
 
@@ -53,7 +54,7 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Panels<T> {
         let View { numbers, rows, columns, down, right } = self.matrix;
-        let mut packed = Buffer::dirty(rows * columns.next_multiple_of(S::NR));
+        let mut packed = Buffer::dirty(self.workspace, rows * columns.next_multiple_of(S::NR));
         for (panel, to) in packed.chunks_exact_mut((rows * S::NR).max(1)).enumerate() {
             let from = panel * S::NR;
             let width = S::NR.min(columns - from);

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k * channels).
-pub fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[T]], w: &mut [T]) {
     assert!(ys.len() >= 2 && ys.iter().all(|y| y.len() == w.len()));
     each_line(graphs, ys.len(), channels, w, |graph, line, out| {
         dispatch(Sum { graph, line, channels, out, last: ys[ys.len() - 1], factors: &ys[..ys.len() - 1] });
@@ -36,7 +36,7 @@ pub fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k^2 * channels).
-pub fn generalised_product_backward<T: Real>(
+pub(crate) fn generalised_product_backward<T: Real>(
     graphs: &[Square],
     channels: usize,
     dw: &[T],

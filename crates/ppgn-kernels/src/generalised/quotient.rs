@@ -44,7 +44,7 @@ impl<'a> Terms<'a> {
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usize, ys: &[&[T]], w: &mut [T]) {
     colours.check(ys.len());
     assert!(ys.iter().all(|y| y.len() == colours.below * channels));
     assert_eq!(w.len(), colours.examples.len() * channels);
@@ -88,7 +88,7 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub fn quotient_generalised_backward<T: Real>(
+pub(crate) fn quotient_generalised_backward<T: Real>(
     colours: Colours<'_>,
     channels: usize,
     dw: &[T],

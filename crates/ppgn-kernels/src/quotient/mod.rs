@@ -13,6 +13,7 @@ use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
+use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// A tuple of nodes of a graph of the batch.
@@ -46,9 +47,11 @@ impl Colours<'_> {
     pub(crate) fn check(&self, order: usize) {
         assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
         for example in self.examples {
-            let tuples = self.nodes[example.graph as usize].pow(order as u32);
+            let tuples = self.nodes[example.graph as usize].checked_pow(order as u32);
+            let tuples = tuples.expect("a graph's tuples can be numbered");
             assert!((example.place as usize) < tuples);
-            assert!(self.offsets[example.graph as usize] + tuples <= self.matrix.len());
+            let end = self.offsets[example.graph as usize].checked_add(tuples);
+            assert!(end.is_some_and(|end| end <= self.matrix.len()));
         }
     }
 
@@ -97,16 +100,23 @@ fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
 ///
 /// # Complexity
 /// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
-pub fn quotient_product<T: Real>(colours: Colours<'_>, channels: usize, y1: &[T], y2: &[T], w: &mut [T]) {
+pub(crate) fn quotient_product<T: Real>(
+    workspace: &Workspace,
+    colours: Colours<'_>,
+    channels: usize,
+    y1: &[T],
+    y2: &[T],
+    w: &mut [T],
+) {
     colours.check(2);
     assert_eq!((y1.len(), y2.len()), (colours.below * channels, colours.below * channels));
     assert_eq!(w.len(), colours.examples.len() * channels);
     let all = by_graph(&colours);
     let w = Shared::new(w);
     let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels)).collect();
-    tasks.into_par_iter().with_max_len(1).for_each(|task| match task {
+    tasks.into_par_iter().with_max_len(1).filter(|_| !workspace.is_stopped()).for_each(|task| match task {
         Task::Rows(graph, rows) => dispatch(rows::Forward { colours, graph, rows, channels, y1, y2, w: &w }),
-        Task::Whole(own, part) => dispatch(whole::Forward { colours, own, part, y1, y2, w: &w }),
+        Task::Whole(own, part) => dispatch(whole::Forward { workspace, colours, own, part, y1, y2, w: &w }),
     });
 }
 
@@ -135,7 +145,8 @@ impl Own {
 ///
 /// # Complexity
 /// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
-pub fn quotient_product_backward<T: Real>(
+pub(crate) fn quotient_product_backward<T: Real>(
+    workspace: &Workspace,
     colours: Colours<'_>,
     channels: usize,
     dw: &[T],
@@ -153,7 +164,10 @@ pub fn quotient_product_backward<T: Real>(
         let d = [&d1, &d2];
         dispatch(Clear { rows: colours.below, part, d, y: None });
         for own in &all {
-            let share = Share { colours, own, part, dw, y: [y1, y2], d };
+            if workspace.is_stopped() {
+                return;
+            }
+            let share = Share { workspace, colours, own, part, dw, y: [y1, y2], d };
             match own.is_whole(&colours) {
                 true => dispatch(whole::Backward(share)),
                 false => dispatch(rows::Backward(share)),
@@ -165,6 +179,7 @@ pub fn quotient_product_backward<T: Real>(
 
 /// What a graph's rows add to some channels of the gradients.
 struct Share<'a, T> {
+    workspace: &'a Workspace,
     colours: Colours<'a>,
     own: &'a Own,
     part: Part,

@@ -94,7 +94,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 impl<T: Real> Backward<'_, T> {
     #[inline(always)]
     fn go<S: Simd<T>>(&self, width: usize) {
-        let Share { colours, own, part, dw, y, d } = self.0;
+        let Share { colours, own, part, dw, y, d, .. } = self.0;
         let at = |row: usize| part.at(row);
         let factor = T::rounded(colours.factors[own.graph]);
         let mut scaled = [T::default(); BACKWARD];

@@ -2,15 +2,16 @@
 //! multiplied as on the dense space, and what is wanted is taken out.
 
 use super::{Colours, Own, Share};
-use crate::buffer::Buffer;
 use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};
+use crate::workspace::{Buffer, Workspace};
 
 /// Some channels of a graph's rows of W.
 pub(super) struct Forward<'a, T> {
+    pub(super) workspace: &'a Workspace,
     pub(super) colours: Colours<'a>,
     pub(super) own: &'a Own,
     pub(super) part: Part,
@@ -27,7 +28,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let (grid, matrix) = self.colours.grid::<T, S>(self.own.graph);
         let row = |place: usize| matrix[place] as usize;
         let factor = T::rounded(self.colours.factors[self.own.graph]);
-        let mut scratch = Buffer::<T>::dirty(3 * PLANES * grid.size);
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * PLANES * grid.size);
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
@@ -54,11 +55,11 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let Share { colours, own, part, dw, y, d: to } = self.0;
+        let Share { workspace, colours, own, part, dw, y, d: to } = self.0;
         let (grid, matrix) = colours.grid::<T, S>(own.graph);
         let row = |place: usize| matrix[place] as usize;
         let factor = T::rounded(colours.factors[own.graph]);
-        let mut scratch = Buffer::<T>::dirty(4 * PLANES * grid.size);
+        let mut scratch = Buffer::<T>::dirty(workspace, 4 * PLANES * grid.size);
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, rest) = rest.split_at_mut(PLANES * grid.size);
         let (d, out) = rest.split_at_mut(PLANES * grid.size);

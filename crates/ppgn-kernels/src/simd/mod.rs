@@ -8,7 +8,7 @@
 mod lines;
 
 use crate::real::Real;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,10 +35,12 @@ impl Level {
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
+            // AVX-512 kernels use vectors of the smaller sizes too.
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
                 return Level::Avx512;
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if avx2 {
                 return Level::Avx2;
             }
         }
@@ -53,8 +55,9 @@ impl Level {
     /// assert!(Level::current() <= Level::best());
     /// ```
     pub fn current() -> Level {
-        static CURRENT: OnceLock<Level> = OnceLock::new();
-        *CURRENT.get_or_init(|| Level::chosen(std::env::var("PPGN_SIMD").ok().as_deref()))
+        static CURRENT: LazyLock<Level> =
+            LazyLock::new(|| Level::chosen(std::env::var("PPGN_SIMD").ok().as_deref()));
+        *CURRENT
     }
 
     fn chosen(name: Option<&str>) -> Level {

@@ -8,9 +8,9 @@
 
 use super::exact::{LIMIT, beyond, unbounded};
 use super::table::check_size;
+use crate::error::{Error, Result};
 use crate::multiset::exponents;
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

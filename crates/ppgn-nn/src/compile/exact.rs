@@ -4,7 +4,7 @@
 //! magnitude, f64 arithmetic on them is integer arithmetic: every order of adding gives the same bits. So every sum is
 //! bounded here, by the sum of the magnitudes of its terms, and what goes beyond is refused with its numbers.
 
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
 
 /// All integers up to this magnitude are f64 numbers: 2^53.
 pub(super) const LIMIT: i128 = 1 << 53;

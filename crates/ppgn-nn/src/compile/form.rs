@@ -1,8 +1,8 @@
 //! Which network a test becomes: the paper's three, by the test's family and its k.
 
 use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
 use crate::model::Model;
-use ppgn_graph::{Error, Result};
 use ppgn_wl::{Family, Test};
 
 /// The form of a compiled network.

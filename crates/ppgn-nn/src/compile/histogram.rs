@@ -13,8 +13,8 @@ use super::exact::Largest;
 use super::form::Form;
 use super::plan::Plan;
 use super::table::{Codes, Layer};
+use crate::error::{Error, Result};
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
 use ppgn_wl::Refinement;
 use std::collections::HashMap;
 

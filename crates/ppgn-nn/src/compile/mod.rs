@@ -35,16 +35,16 @@ pub use encoding::Multiset;
 
 use crate::batch::Batch;
 use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
-use burn::tensor::Device;
 use exact::Largest;
 use form::Form;
 use histogram::{Histogram, classes, histograms};
 use plan::Plan;
 use ppgn_graph::encode::Encoding;
-use ppgn_graph::{Error, Graph, Result, Schema};
-use ppgn_wl::{Refinement, Test};
+use ppgn_graph::{Graph, Schema};
+use ppgn_wl::Refinement;
 use types::Types;
 
 /// What to compile.
@@ -88,45 +88,7 @@ pub struct Compiled {
     pub largest: f64,
 }
 
-/// Compiles 2-FWL on these graphs into a network.
-///
-/// `colours` is the refinement of the same graphs by `2-fwl`, run until it is stable or for at least the rounds that
-/// are asked for; `schema` is what the encoding goes by.
-///
-/// # Complexity
-/// O(n) a colour, round and draw of tables; the network has O(colours) hidden channels a block.
-///
-/// # Errors
-/// If sums could reach 2^53 in magnitude, a layer would be too large, or the encoding does not carry the isomorphism
-/// types (labels that differ in the two directions of an edge).
-///
-/// ```
-/// use ppgn_graph::{Graph, Schema};
-/// use ppgn_nn::compile::{Options, two_fwl};
-/// use ppgn_wl::{Test, refine};
-/// let hexagon = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])?;
-/// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
-/// let graphs = [hexagon, triangles];
-/// let colours = refine(&graphs, Test::fwl(2)?, &ppgn_wl::Options::default())?;
-/// let compiled = two_fwl(&graphs, &Schema::of(&graphs)?, &colours, &Options::default())?;
-/// assert_eq!((compiled.rounds, compiled.config.blocks.len()), (1, 2));
-/// assert!(compiled.margin >= 1.0);
-/// compiled.verify(&graphs, &Schema::of(&graphs)?)?;           // the network gives the scores that the proof says
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn two_fwl(
-    graphs: &[Graph],
-    schema: &Schema,
-    colours: &Refinement,
-    options: &Options,
-) -> Result<Compiled> {
-    if Ok(colours.test()) != Test::fwl(2) {
-        return Err(Error::call(format!("colours of {} are not those of 2-fwl", colours.test())));
-    }
-    compile(graphs, schema, colours, options)
-}
-
-/// Compiles the test that gave these colours into a network: 2-FWL into that of Theorem 2 ([`two_fwl`]), k-FWL beyond into
+/// Compiles the test that gave these colours into a network: 2-FWL into that of Theorem 2, k-FWL beyond into
 /// one of order k with the generalised product, k-WL into a k-order network with the sums of Theorem 1's proof
 /// ([`Model::Sums`](crate::Model::Sums)).
 ///
@@ -137,7 +99,8 @@ pub fn two_fwl(
 /// O(n k) a colour, round and draw of tables, O(n^k) a graph; the network has O(colours) hidden channels a block.
 ///
 /// # Errors
-/// As those of [`two_fwl`], and for 1-WL, which colours nodes.
+/// If sums could reach 2^53 in magnitude, a layer would be too large, the encoding does not carry the isomorphism types
+/// (labels that differ in the two directions of an edge), or the test is 1-WL, which colours nodes.
 ///
 /// ```
 /// use ppgn_graph::{Schema, generate::generate};
@@ -230,8 +193,8 @@ impl Compiled {
     }
 
     /// The network itself.
-    pub fn network(&self, device: &Device) -> Result<Ppgn> {
-        Ppgn::new(self.config.clone(), self.parameters.clone(), device)
+    pub fn network(&self) -> Result<Ppgn> {
+        Ppgn::new(self.config.clone(), self.parameters.clone())
     }
 
     /// How many graphs to run at a time, so that no layer's output is larger than 64 MiB if it can be helped.
@@ -247,19 +210,17 @@ impl Compiled {
     /// proof says they are.
     pub fn verify(&self, graphs: &[Graph], schema: &Schema) -> Result<()> {
         let encoder = self.encoding.encoder(schema)?;
-        let device = Device::default();
-        let network = self.network(&device)?;
+        let network = self.network()?;
         let most = graphs.iter().map(Graph::nodes).max().unwrap_or(0);
         let size = self.batch(most);
         for (b, (graphs, scores)) in graphs.chunks(size).zip(self.scores.chunks(size)).enumerate() {
             let graphs: Vec<&Graph> = graphs.iter().collect();
-            let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64, &device)?;
-            let found = Values::of(network.forward(&batch)?)?.to_f64();
+            let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64)?;
+            let found = network.forward(&batch)?.to_f64();
             for (g, (found, wanted)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
                 if found.iter().zip(wanted).any(|(a, b)| a.to_bits() != b.to_bits()) {
                     return Err(Error::unfit(format!(
-                        "graph {}: the network's scores are not those of the proof; this device does not add integers \
-                         below 2^53 exactly",
+                        "graph {}: the network's scores are not those of the proof: integers below 2^53 were not added exactly",
                         b * size + g
                     )));
                 }

@@ -3,8 +3,9 @@
 use super::form::Form;
 use super::table::Layer;
 use crate::config::{BlockConfig, Pooling, PpgnConfig, SuffixKind};
+use crate::error::Result;
+use crate::model::{Branch, Description};
 use crate::precision::Values;
-use ppgn_graph::Result;
 
 /// One block. m3 is the identity.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +25,18 @@ impl Plan {
         BlockConfig { width: self.m4.outputs, product: Some(last.outputs), hidden: Some(hidden) }
     }
 
-    /// The block's flat array of parameters, in the order of [`Layout`](crate::Layout).
-    fn array(&self) -> Values {
-        let layers = self.factors.iter().flatten().chain([&self.m4]);
-        Values::F64(layers.flat_map(|l| l.weight.iter().chain(&l.bias)).copied().collect())
+    /// The block's flat array of parameters, in the order of its description.
+    fn array(&self, block: &Description) -> Values {
+        let mut numbers = Vec::new();
+        let mut add = |layer: &Layer| numbers.extend(layer.weight.iter().chain(&layer.bias));
+        for branch in &block.branches {
+            if let Branch::Product { factors, .. } = branch {
+                debug_assert_eq!(factors.len(), self.factors.len());
+                self.factors.iter().flatten().for_each(&mut add);
+            }
+        }
+        add(&self.m4);
+        Values::F64(numbers)
     }
 }
 
@@ -43,7 +52,8 @@ pub(super) fn network(form: &Form, inputs: usize, plans: &[Plan]) -> Result<(Ppg
         ..form.config(inputs, outputs)
     };
     config.validate()?;
-    let mut arrays: Vec<Values> = plans.iter().map(Plan::array).collect();
+    let blocks = config.descriptions();
+    let mut arrays: Vec<Values> = plans.iter().zip(&blocks).map(|(plan, block)| plan.array(block)).collect();
     let mut suffix = Vec::new();
     for (l, plan) in plans.iter().enumerate() {
         let (width, pools) = (plan.m4.outputs, config.pools());

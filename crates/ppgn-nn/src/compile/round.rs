@@ -10,7 +10,7 @@ use super::exact::{Largest, beyond};
 use super::form::Form;
 use super::plan::Plan;
 use super::table::{Codes, Layer};
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
 use ppgn_wl::Refinement;
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@
 //! apart: slopes between them would be fractions, and those between ranks are integers.
 
 use super::exact::Largest;
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A network may have so many numbers a layer: 2^26, half a GiB.
 const MOST_WEIGHTS: usize = 1 << 26;

@@ -6,8 +6,9 @@
 
 use super::exact::Largest;
 use super::types::{Bijection, Digits, Types, width};
+use crate::error::Result;
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
-use ppgn_graph::{Graph, Result, Schema};
+use ppgn_graph::{Graph, Schema};
 use ppgn_wl::Refinement;
 
 /// The weights that number the rows of k-tuples: `[k * k * (channels + 1)]`, cell after cell.

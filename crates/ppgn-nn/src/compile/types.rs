@@ -10,8 +10,9 @@
 use super::exact::{LIMIT, Largest, beyond};
 use super::plan::Plan;
 use super::table::{Codes, Layer};
+use crate::error::{Error, Result};
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
-use ppgn_graph::{Error, Graph, LabelColumn, Result, Schema};
+use ppgn_graph::{Graph, LabelColumn, Schema};
 use ppgn_wl::Refinement;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -2,10 +2,11 @@
 
 use super::operation::{Embedding, Reduction, constant, operation};
 use super::partition::{bell, partitions};
-use crate::precision::{Precision, Values};
-use burn::tensor::{Device, Tensor};
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+use crate::precision::{Number, Precision, Values, each};
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
+use ppgn_kernels::{Workspace, add_outer, multiply, multiply_transposed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,14 +40,14 @@ impl EquivariantConfig {
     pub fn validate(&self) -> Result<()> {
         let indices = self.k.saturating_add(self.l);
         if indices > MOST_INDICES {
-            return Err(Error::call(format!(
+            return Err(Error::config(format!(
                 "a layer from order {} to order {} has the partitions of {indices} indices as its basis; {MOST_INDICES} \
                  indices are the most",
                 self.k, self.l
             )));
         }
         if self.inputs == 0 || self.outputs == 0 {
-            return Err(Error::call("a layer has at least one channel at either end"));
+            return Err(Error::config("a layer has at least one channel at either end"));
         }
         Ok(())
     }
@@ -61,7 +62,7 @@ impl EquivariantConfig {
         let most = 1usize << 30;
         match (weights, biases) {
             (Some(weights), Some(biases)) if weights <= most && biases <= most => Ok([weights, biases]),
-            _ => Err(Error::call(format!("these widths make more than {most} parameters"))),
+            _ => Err(Error::config(format!("these widths make more than {most} parameters"))),
         }
     }
 
@@ -76,9 +77,18 @@ impl EquivariantConfig {
     }
 
     /// A layer with initial weights by the seed.
-    pub fn init(&self, device: &Device, seed: u64, precision: Precision) -> Result<EquivariantLinear> {
+    pub fn init(&self, seed: u64, precision: Precision) -> Result<EquivariantLinear> {
         let [weight, bias] = self.initial(seed, 0, precision)?;
-        EquivariantLinear::new(self.clone(), weight, bias, device)
+        EquivariantLinear::new(self.clone(), weight, bias)
+    }
+
+    /// Its basis: every operation, and every bias.
+    pub(super) fn basis(&self) -> Basis {
+        Basis {
+            config: self.clone(),
+            operations: partitions(self.k + self.l).iter().map(|p| operation(p, self.k)).collect(),
+            constants: partitions(self.l).iter().map(|q| constant(q)).collect(),
+        }
     }
 }
 
@@ -97,28 +107,28 @@ impl EquivariantConfig {
 ///
 /// ```
 /// use ppgn_nn::equivariant::EquivariantConfig;
-/// use ppgn_nn::{Device, Precision, Tensor};
-/// let layer = EquivariantConfig::new(2, 2, 1, 4).init(&Device::default(), 0, Precision::F32)?;
+/// use ppgn_nn::{Matrix, Precision, Values};
+/// let layer = EquivariantConfig::new(2, 2, 1, 4).init(0, Precision::F32)?;
 /// assert_eq!(layer.operations(), 15);
-/// let path = [0f32, 1., 0., 1., 0., 1., 0., 1., 0.];
-/// let x = Tensor::<1>::from_floats(path, &Device::default()).reshape([9, 1]);
-/// assert_eq!(layer.forward(x, 3)?.dims(), [9, 4]);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// let path = Matrix::new(9, 1, Values::F32(vec![0., 1., 0., 1., 0., 1., 0., 1., 0.]))?;
+/// let result = layer.forward(&path, 3)?;
+/// assert_eq!((result.rows(), result.columns()), (9, 4));
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct EquivariantLinear {
-    config: EquivariantConfig,
-    /// One an operation, in the order of [`partitions`](super::partitions): `[operations, inputs, outputs]`.
-    weight: Tensor<3>,
-    /// One a partition of the output's indices: `[Bell(l), outputs]`.
-    bias: Tensor<2>,
-    operations: Vec<(Reduction, Embedding)>,
-    constants: Vec<Embedding>,
+    basis: Basis,
+    /// One map of the channels per operation, in the order of [`partitions`](super::partitions):
+    /// `[operations, inputs, outputs]`.
+    weight: Values,
+    /// One per partition of the output's indices: `[Bell(l), outputs]`.
+    bias: Values,
+    workspace: Workspace,
 }
 
 impl EquivariantLinear {
     /// A layer with these weights, `[Bell(k + l), inputs, outputs]`, and biases, `[Bell(l), outputs]`, row-major.
-    pub fn new(config: EquivariantConfig, weight: Values, bias: Values, device: &Device) -> Result<Self> {
+    pub fn new(config: EquivariantConfig, weight: Values, bias: Values) -> Result<Self> {
         let sizes = config.sizes()?;
         if [weight.len(), bias.len()] != sizes || weight.precision() != bias.precision() {
             return Err(Error::call(format!(
@@ -129,33 +139,17 @@ impl EquivariantLinear {
                 bias.len()
             )));
         }
-        let EquivariantConfig { k, l, inputs, outputs, .. } = config;
-        let operations = sizes[0] / inputs / outputs;
-        let weight = weight.into_tensor([operations, inputs, outputs], device);
-        let bias = bias.into_tensor([sizes[1] / outputs, outputs], device);
-        Ok(Self::of(config, weight, bias, k, l))
-    }
-
-    /// The same on tensors, which may be leaves of a tape. Their shapes must fit.
-    pub(crate) fn from_tensors(config: EquivariantConfig, weight: Tensor<3>, bias: Tensor<2>) -> Self {
-        let EquivariantConfig { k, l, .. } = config;
-        Self::of(config, weight, bias, k, l)
-    }
-
-    fn of(config: EquivariantConfig, weight: Tensor<3>, bias: Tensor<2>, k: usize, l: usize) -> Self {
-        let operations = partitions(k + l).iter().map(|p| operation(p, k)).collect();
-        let constants = partitions(l).iter().map(|q| constant(q)).collect();
-        EquivariantLinear { config, weight, bias, operations, constants }
+        Ok(EquivariantLinear { basis: config.basis(), weight, bias, workspace: Workspace::default() })
     }
 
     /// What it is.
     pub fn config(&self) -> &EquivariantConfig {
-        &self.config
+        &self.basis.config
     }
 
     /// How many basis operations it has: Bell(k + l).
     pub fn operations(&self) -> usize {
-        self.operations.len()
+        self.basis.operations.len()
     }
 
     /// The layer on one graph with n nodes; tuple (i1, ..., ik) is row (i1 * n + i2) * n + ... + ik.
@@ -163,33 +157,19 @@ impl EquivariantLinear {
     /// # Shapes
     /// - `x`: `[n^k, inputs]`
     /// - result: `[n^l, outputs]`
-    pub fn forward(&self, x: Tensor<2>, n: usize) -> Result<Tensor<2>> {
-        self.check(&x, n, self.config.inputs)?;
-        Ok(self.apply(x, n))
-    }
-
-    /// The same on rows that are known to fit, of a graph with nodes.
-    pub(crate) fn apply(&self, x: Tensor<2>, n: usize) -> Tensor<2> {
-        let mut sums: BTreeMap<&Reduction, Tensor<2>> = BTreeMap::new();
-        // Operations that are put into the output in the same way are added up before they are.
-        let mut parts: BTreeMap<&Embedding, Tensor<2>> = BTreeMap::new();
-        let mut add = |embedding, part: Tensor<2>| {
-            let sum = match parts.remove(embedding) {
-                Some(sum) => sum + part,
-                None => part,
-            };
-            parts.insert(embedding, sum);
+    pub fn forward(&self, x: &Matrix, n: usize) -> Result<Matrix> {
+        self.basis.check(x, n, self.config().inputs)?;
+        let (ws, outputs) = (&self.workspace, self.config().outputs);
+        let values = match (x.values(), &self.weight, &self.bias) {
+            (Values::F32(x), Values::F32(a), Values::F32(b)) => {
+                Values::F32(self.basis.forward(ws, [a, b], x, n).0)
+            }
+            (Values::F64(x), Values::F64(a), Values::F64(b)) => {
+                Values::F64(self.basis.forward(ws, [a, b], x, n).0)
+            }
+            _ => return Err(Error::call("the layer and its input are of different precisions")),
         };
-        for (p, (reduction, embedding)) in self.operations.iter().enumerate() {
-            let sum = sums.entry(reduction).or_insert_with(|| self.reduce(reduction, &x, n)).clone();
-            let weight = self.weight.clone().narrow(0, p, 1).squeeze_dim(0); // [inputs, outputs]
-            add(embedding, sum.matmul(weight)); // [n^kept, outputs]
-        }
-        for (q, embedding) in self.constants.iter().enumerate() {
-            add(embedding, self.bias.clone().narrow(0, q, 1)); // [1, outputs]
-        }
-        let embedded = parts.into_iter().map(|(embedding, part)| embedding.apply(part, n));
-        embedded.reduce(|sum, part| sum + part).expect("a basis has at least one operation")
+        Matrix::new(values.len() / outputs, outputs, values)
     }
 
     /// One basis operation by itself, `L_p(X)` for the p-th partition, on any number of channels.
@@ -197,24 +177,115 @@ impl EquivariantLinear {
     /// # Shapes
     /// - `x`: `[n^k, channels]`
     /// - result: `[n^l, channels]`
-    pub fn basis(&self, p: usize, x: &Tensor<2>, n: usize) -> Result<Tensor<2>> {
-        self.check(x, n, x.dims()[1])?;
-        let operation = self.operations.get(p);
-        let (reduction, embedding) = operation
-            .ok_or_else(|| Error::call(format!("there are {} operations, none is {p}", self.operations())))?;
-        Ok(embedding.apply(self.reduce(reduction, x, n), n))
+    pub fn basis(&self, p: usize, x: &Matrix, n: usize) -> Result<Matrix> {
+        let channels = x.columns();
+        self.basis.check(x, n, channels)?;
+        let (reduction, embedding) =
+            self.basis.operations.get(p).ok_or_else(|| {
+                Error::call(format!("there are {} operations, none is {p}", self.operations()))
+            })?;
+        let rows = n.pow(self.config().l as u32);
+        let values = each!(x.values(), x => {
+            let sums = self.basis.reduce(reduction, x, channels, n);
+            let mut y = vec![Default::default(); rows * channels];
+            embedding.apply(&sums, &mut y, channels, n);
+            Number::values(y)
+        });
+        Matrix::new(rows, channels, values)
+    }
+}
+
+/// The operations of a layer, ready to be applied.
+#[derive(Debug, Clone)]
+pub(super) struct Basis {
+    pub(super) config: EquivariantConfig,
+    operations: Vec<(Reduction, Embedding)>,
+    constants: Vec<Embedding>,
+}
+
+/// What the sums of a layer were: what its backward pass needs.
+pub(super) type Sums<T> = BTreeMap<Reduction, Vec<T>>;
+
+impl Basis {
+    /// The layer on rows that are known to fit, and the sums that it is made of.
+    pub(super) fn forward<T: Number>(
+        &self,
+        workspace: &Workspace,
+        [weight, bias]: [&[T]; 2],
+        x: &[T],
+        n: usize,
+    ) -> (Vec<T>, Sums<T>) {
+        let EquivariantConfig { l, inputs, outputs, .. } = self.config;
+        let mut sums: Sums<T> = BTreeMap::new();
+        // Operations that are put into the output in the same way are added up before they are.
+        let mut parts: BTreeMap<&Embedding, Vec<T>> = BTreeMap::new();
+        let zeros = |embedding: &Embedding| vec![T::default(); embedding.incoming(n) * outputs];
+        for ((reduction, embedding), map) in self.operations.iter().zip(weight.chunks_exact(inputs * outputs))
+        {
+            if !sums.contains_key(reduction) {
+                sums.insert(reduction.clone(), self.reduce(reduction, x, inputs, n));
+            }
+            let part = parts.entry(embedding).or_insert_with(|| zeros(embedding));
+            multiply(workspace, &sums[reduction], (map, inputs, outputs), part, true);
+        }
+        for (embedding, bias) in self.constants.iter().zip(bias.chunks_exact(outputs)) {
+            let part = parts.entry(embedding).or_insert_with(|| zeros(embedding));
+            part.iter_mut().zip(bias).for_each(|(part, &bias)| *part += bias);
+        }
+        let mut y = vec![T::default(); n.pow(l as u32) * outputs];
+        parts.iter().for_each(|(embedding, part)| embedding.apply(part, &mut y, outputs, n));
+        (y, sums)
     }
 
-    fn reduce(&self, reduction: &Reduction, x: &Tensor<2>, n: usize) -> Tensor<2> {
-        let sum = reduction.apply(x, n);
-        match (self.config.normalise, reduction.summed()) {
-            // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
-            (true, summed) if summed > 0 => sum.mul_scalar((n as f64).powi(-(summed as i32))),
-            _ => sum,
+    /// From the gradient of the output to those of weights and biases, which are added to, and of the input, which is the
+    /// result.
+    pub(super) fn backward<T: Number>(
+        &self,
+        workspace: &Workspace,
+        weight: &[T],
+        sums: &Sums<T>,
+        d: &[T],
+        [of_weight, of_bias]: [&mut [T]; 2],
+        n: usize,
+    ) -> Vec<T> {
+        let EquivariantConfig { k, inputs, outputs, .. } = self.config;
+        let mut parts: BTreeMap<&Embedding, Vec<T>> = BTreeMap::new();
+        let mut of_sums: BTreeMap<&Reduction, Vec<T>> = BTreeMap::new();
+        let maps = weight.chunks_exact(inputs * outputs).zip(of_weight.chunks_exact_mut(inputs * outputs));
+        for ((reduction, embedding), (map, of_map)) in self.operations.iter().zip(maps) {
+            let part = parts.entry(embedding).or_insert_with(|| embedding.apply_back(d, outputs, n));
+            let sum = &sums[reduction];
+            add_outer(workspace, (sum, inputs), (part, outputs), of_map);
+            let to = of_sums.entry(reduction).or_insert_with(|| vec![T::default(); sum.len()]);
+            multiply_transposed(workspace, part, (map, inputs, outputs), to, true);
+        }
+        for (embedding, of_bias) in self.constants.iter().zip(of_bias.chunks_exact_mut(outputs)) {
+            let part = parts.entry(embedding).or_insert_with(|| embedding.apply_back(d, outputs, n));
+            of_bias.iter_mut().zip(part.iter()).for_each(|(to, &d)| *to += d);
+        }
+        let mut dx = vec![T::default(); n.pow(k as u32) * inputs];
+        for (reduction, mut d) in of_sums {
+            self.normalise(reduction, &mut d, n);
+            reduction.apply_back(&d, &mut dx, inputs, n);
+        }
+        dx
+    }
+
+    /// The sums of X that an operation takes, or their means.
+    fn reduce<T: Number>(&self, reduction: &Reduction, x: &[T], channels: usize, n: usize) -> Vec<T> {
+        let mut sums = reduction.apply(x, channels, n);
+        self.normalise(reduction, &mut sums, n);
+        sums
+    }
+
+    fn normalise<T: Number>(&self, reduction: &Reduction, sums: &mut [T], n: usize) {
+        if self.config.normalise && reduction.summed() > 0 {
+            let share = T::rounded((n as f64).powi(-(reduction.summed() as i32)));
+            sums.iter_mut().for_each(|sum| *sum *= share);
         }
     }
 
-    fn check(&self, x: &Tensor<2>, n: usize, inputs: usize) -> Result<()> {
+    fn check(&self, x: &Matrix, n: usize, inputs: usize) -> Result<()> {
         let EquivariantConfig { k, l, .. } = self.config;
         let rows = |order: usize| (0..order).try_fold(1usize, |rows, _| rows.checked_mul(n));
         if n == 0 {
@@ -223,9 +294,9 @@ impl EquivariantLinear {
         if rows(k).is_none() || rows(l).is_none_or(|rows| rows > isize::MAX as usize / 8) {
             return Err(Error::unfit(format!("a graph with {n} nodes has too many {}-tuples", k.max(l))));
         }
-        match x.dims() {
-            [r, c] if Some(r) == rows(k) && c == inputs => Ok(()),
-            [r, c] => Err(Error::call(format!(
+        match (x.rows(), x.columns()) {
+            (r, c) if Some(r) == rows(k) && c == inputs => Ok(()),
+            (r, c) => Err(Error::call(format!(
                 "the layer takes {n}^{k} rows of {inputs} channels, not {r} rows of {c}"
             ))),
         }

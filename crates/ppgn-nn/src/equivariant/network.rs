@@ -1,15 +1,15 @@
 //! The k-order network of Section 3.1, `F = m . h . L_d . s ... s . L_1`.
 
-use super::layer::{EquivariantConfig, EquivariantLinear};
+use super::layer::{Basis, EquivariantConfig, Sums};
 use crate::batch::Batch;
-use crate::linear::Linear;
+use crate::error::{Error, Result};
+use crate::loss::Evaluated;
+use crate::matrix::Matrix;
 use crate::network::Step;
-use crate::precision::{Precision, Values};
+use crate::precision::{Number, Precision, Values};
 use crate::space::{Dense, Space};
-use burn::tensor::activation::relu;
-use burn::tensor::{Device, Tensor};
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
+use ppgn_kernels::{Buffer, Layer, Suffix, Workspace};
 use serde::{Deserialize, Serialize};
 
 /// Configuration of a [`KOrder`] network.
@@ -20,7 +20,7 @@ pub struct KOrderConfig {
     pub k: usize,
     /// Channels of the input, which has order 2.
     pub inputs: usize,
-    /// Outputs a graph.
+    /// Outputs per graph.
     pub outputs: usize,
     /// The widths of L_1, ..., L_d; a ReLU follows each but the last.
     pub widths: Vec<usize>,
@@ -38,14 +38,14 @@ impl KOrderConfig {
     /// Whether such a network can be built; the error says what is wrong.
     pub fn validate(&self) -> Result<()> {
         if !(2..=3).contains(&self.k) {
-            return Err(Error::call(format!("k-order networks are there for k = 2 and 3, not {}", self.k)));
+            return Err(Error::config(format!("k-order networks are there for k = 2 and 3, not {}", self.k)));
         }
         if self.widths.is_empty() {
-            return Err(Error::call("a k-order network has at least one equivariant layer"));
+            return Err(Error::config("a k-order network has at least one equivariant layer"));
         }
         self.layers().iter().try_for_each(|layer| layer.sizes().map(drop))?;
         match self.linears().iter().any(|&(inputs, outputs)| inputs == 0 || outputs == 0) {
-            true => Err(Error::call("a network has layers of at least one channel")),
+            true => Err(Error::config("a network has layers of at least one channel")),
             false => Ok(()),
         }
     }
@@ -70,7 +70,7 @@ impl KOrderConfig {
     }
 
     /// A network of this configuration with initial weights by the seed.
-    pub fn init(&self, device: &Device, seed: u64, precision: Precision) -> Result<KOrder> {
+    pub fn init(&self, seed: u64, precision: Precision) -> Result<KOrder> {
         self.validate()?;
         let mut parameters = Vec::new();
         for (l, layer) in self.layers().iter().enumerate() {
@@ -83,7 +83,7 @@ impl KOrderConfig {
             parameters.push(Values::from_f64(precision, &numbers));
             parameters.push(Values::zeros(precision, outputs));
         }
-        KOrder::new(self.clone(), parameters, device)
+        KOrder::new(self.clone(), parameters)
     }
 }
 
@@ -93,34 +93,37 @@ impl KOrderConfig {
 ///
 /// ```
 /// use ppgn_nn::equivariant::KOrderConfig;
-/// use ppgn_nn::{Batch, Device, Precision};
+/// use ppgn_nn::{Batch, Precision};
 /// let config = KOrderConfig {
 ///     k: 3, inputs: 1, outputs: 2, widths: vec![4, 4], invariant: 8, mlp: vec![], normalise: false,
 /// };
-/// let network = config.init(&Device::default(), 0, Precision::F32)?;
+/// let network = config.init(0, Precision::F32)?;
 /// let edge = [0.0f32, 1.0, 1.0, 0.0];
-/// let batch = Batch::dense(1, &[(2, &edge[..])], &Device::default())?;
-/// assert_eq!(network.forward(&batch)?.dims(), [1, 2]);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// let batch = Batch::dense(1, &[(2, &edge[..])])?;
+/// assert_eq!(network.forward(&batch)?.columns(), 2);
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct KOrder {
     config: KOrderConfig,
     precision: Precision,
-    device: Device,
+    /// L_1, ..., L_d and h.
+    layers: Vec<Basis>,
     /// Weight and bias of every layer: L_1, ..., L_d, h, then those of m.
-    arrays: Vec<Tensor<1>>,
+    arrays: Vec<Values>,
+    workspace: Workspace,
 }
 
-/// The layers, cut from the arrays.
-struct Parts {
-    equivariant: Vec<EquivariantLinear>,
-    mlp: Vec<Linear>,
+/// What the layers of one graph have computed.
+struct Tape<T> {
+    nodes: usize,
+    /// The sums of every layer, and where its output was above 0 if a ReLU follows.
+    layers: Vec<(Sums<T>, Option<Vec<bool>>)>,
 }
 
 impl KOrder {
     /// A network with these parameters: weight and bias of L_1, ..., L_d, h, and of the layers of m (`[out, in]`).
-    pub fn new(config: KOrderConfig, parameters: Vec<Values>, device: &Device) -> Result<Self> {
+    pub fn new(config: KOrderConfig, parameters: Vec<Values>) -> Result<Self> {
         config.validate()?;
         let mut lengths: Vec<usize> = Vec::new();
         for layer in config.layers() {
@@ -134,13 +137,8 @@ impl KOrder {
                 "arrays of {found:?} numbers, not of {lengths:?} in one precision"
             )));
         }
-        let device = device.clone().without_autodiff();
-        let tensor = |values: Values| {
-            let length = values.len();
-            values.into_tensor([length], &device)
-        };
-        let arrays = parameters.into_iter().map(tensor).collect();
-        Ok(KOrder { config, precision, device, arrays })
+        let layers = config.layers().iter().map(EquivariantConfig::basis).collect();
+        Ok(KOrder { config, precision, layers, arrays: parameters, workspace: Workspace::default() })
     }
 
     /// What it is made of.
@@ -148,70 +146,140 @@ impl KOrder {
         &self.config
     }
 
-    /// A copy of its parameters, in the order of [`new`](KOrder::new).
-    pub fn parameters(&self) -> Result<Vec<Values>> {
-        self.arrays.iter().map(|array| Values::of(array.clone())).collect()
+    /// Its parameters, in the order of [`new`](KOrder::new).
+    pub fn parameters(&self) -> &[Values] {
+        &self.arrays
     }
 
     /// The scores of every graph, in the order of the batch.
     ///
     /// # Shapes
     /// - result: `[graphs, outputs]`
-    pub fn forward(&self, batch: &Batch) -> Result<Tensor<2>> {
-        self.run(&self.cut(&self.arrays), batch)
+    pub fn forward(&self, batch: &Batch) -> Result<Matrix> {
+        let space = self.check(batch)?;
+        match self.precision {
+            Precision::F32 => self.scores::<f32>(batch, space),
+            Precision::F64 => self.scores::<f64>(batch, space),
+        }
     }
 
     /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
-    pub fn backward(&self, batch: &Batch, loss: impl FnOnce(Tensor<2>) -> Result<Tensor<1>>) -> Result<Step> {
-        let leaves: Vec<Tensor<1>> =
-            self.arrays.iter().map(|array| array.clone().autodiff().require_grad()).collect();
-        let scores = self.run(&self.cut(&leaves), batch)?;
-        let loss = loss(scores.clone())?;
-        let mut tape = loss.backward();
-        let mut gradients = Vec::new();
-        for (leaf, array) in leaves.iter().zip(&self.arrays) {
-            gradients.push(match leaf.grad_remove(&mut tape) {
-                Some(gradient) => Values::of(gradient)?,
-                None => Values::zeros(self.precision, array.dims()[0]),
-            });
-        }
-        let loss = Values::of(loss.inner())?.to_f64().iter().sum();
-        Ok(Step { loss, scores: Values::of(scores.inner())?, gradients })
-    }
-
-    fn cut(&self, arrays: &[Tensor<1>]) -> Parts {
-        let mut arrays = arrays.iter().cloned();
-        let mut next = || arrays.next().expect("checked to be as many as the layers need");
-        let equivariant = self.config.layers().into_iter().map(|config| {
-            let (weight, bias) = (next(), next());
-            let (inputs, outputs) = (config.inputs, config.outputs);
-            let operations = weight.dims()[0] / inputs / outputs;
-            let biases = bias.dims()[0] / outputs;
-            let weight = weight.reshape([operations, inputs, outputs]);
-            EquivariantLinear::from_tensors(config, weight, bias.reshape([biases, outputs]))
-        });
-        let equivariant = equivariant.collect();
-        let linear = |(inputs, outputs): (usize, usize)| {
-            let (weight, bias) = (next(), next());
-            Linear { weight: weight.reshape([outputs, inputs]), bias }
-        };
-        Parts { equivariant, mlp: self.config.linears().into_iter().map(linear).collect() }
-    }
-
-    fn run(&self, parts: &Parts, batch: &Batch) -> Result<Tensor<2>> {
+    pub fn backward(&self, batch: &Batch, loss: impl FnOnce(&Matrix) -> Result<Evaluated>) -> Result<Step> {
         let space = self.check(batch)?;
-        let all = batch.tensor(); // [rows, inputs]
-        let mut invariants = Vec::new();
-        for group in space.groups() {
-            for graph in 0..group.graphs {
-                let pairs = group.nodes * group.nodes;
-                let rows = all.clone().narrow(0, group.start + graph * pairs, pairs); // [n^2, inputs]
-                invariants.push(invariant(&parts.equivariant, rows, group.nodes)?); // [1, invariant]
-            }
+        match self.precision {
+            Precision::F32 => self.step::<f32>(batch, space, loss),
+            Precision::F64 => self.step::<f64>(batch, space, loss),
         }
-        let x = space.restore(Tensor::cat(invariants, 0)); // [graphs, invariant]
-        let (last, hidden) = parts.mlp.split_last().expect("m has at least one layer");
-        Ok(last.forward(hidden.iter().fold(x, |x, layer| relu(layer.forward(x))))) // [graphs, outputs]
+    }
+
+    fn scores<T: Number>(&self, batch: &Batch, space: &Dense) -> Result<Matrix> {
+        let arrays = self.slices::<T>()?;
+        let (invariants, _) = self.invariants(&arrays, batch, space)?;
+        let scored = self.mlp(&arrays).forward(&self.workspace, batch.graphs(), &[invariants]);
+        Matrix::new(batch.graphs(), self.config.outputs, T::values(scored.scores.to_vec()))
+    }
+
+    fn step<T: Number>(
+        &self,
+        batch: &Batch,
+        space: &Dense,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
+    ) -> Result<Step> {
+        let arrays = self.slices::<T>()?;
+        let (invariants, tapes) = self.invariants(&arrays, batch, space)?;
+        let (mlp, pooled) = (self.mlp(&arrays), [invariants]);
+        let scored = mlp.forward(&self.workspace, batch.graphs(), &pooled);
+        let values = T::values(scored.scores.to_vec());
+        let scores = Matrix::new(batch.graphs(), self.config.outputs, values)?;
+        let Evaluated { value, gradient } = loss(&scores)?;
+        let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
+        let slope =
+            slope.ok_or_else(|| Error::call("the loss's gradient does not have the scores' shape"))?;
+        let mut gradients: Vec<Vec<T>> = arrays.iter().map(|array| vec![T::default(); array.len()]).collect();
+        // The kernels take the MLP's arrays as one.
+        let (of_layers, of_mlp) = gradients.split_at_mut(2 * self.layers.len());
+        let mut flat = vec![T::default(); of_mlp.iter().map(Vec::len).sum()];
+        let d = mlp.backward(&self.workspace, &pooled, scored, slope, &mut flat).swap_remove(0);
+        let mut rest = &flat[..];
+        for array in of_mlp {
+            let (own, next) = rest.split_at(array.len());
+            array.copy_from_slice(own);
+            rest = next;
+        }
+        for (place, tape) in tapes.into_iter().enumerate() {
+            let graph = space.given()[place];
+            let d = &d[graph * self.config.invariant..][..self.config.invariant];
+            self.back(&arrays, tape, d, of_layers);
+        }
+        Ok(Step { loss: value, scores, gradients: gradients.into_iter().map(T::values).collect() })
+    }
+
+    fn slices<T: Number>(&self) -> Result<Vec<&[T]>> {
+        let slices: Option<Vec<&[T]>> = self.arrays.iter().map(T::slice).collect();
+        slices.ok_or_else(|| Error::call(format!("the network is not in {}", T::PRECISION.name())))
+    }
+
+    /// m, which has a ReLU after each layer but the last.
+    fn mlp<'a, T: Number>(&self, arrays: &[&'a [T]]) -> Suffix<'a, T> {
+        let arrays = arrays[2 * self.layers.len()..].chunks_exact(2);
+        let layers = self.config.linears().into_iter().zip(arrays).map(|((inputs, outputs), pair)| Layer {
+            weight: pair[0],
+            bias: pair[1],
+            inputs,
+            outputs,
+        });
+        Suffix::Chain(layers.collect())
+    }
+
+    /// `h . L_d . s ... s . L_1` of every graph, `[graphs, invariant]` in the order of the batch, and what the graphs
+    /// computed in the order in which they lie.
+    fn invariants<T: Number>(
+        &self,
+        arrays: &[&[T]],
+        batch: &Batch,
+        space: &Dense,
+    ) -> Result<(Buffer<T>, Vec<Tape<T>>)> {
+        let rows = T::slice(batch.rows()).ok_or_else(|| Error::call("the batch is in another precision"))?;
+        let mut invariants = Buffer::zeros(&self.workspace, space.graphs() * self.config.invariant);
+        let mut tapes = Vec::with_capacity(space.graphs());
+        for (place, (nodes, start)) in space.starts().enumerate() {
+            if nodes == 0 {
+                return Err(Error::unfit("a graph without nodes has nothing to sum"));
+            }
+            let x = &rows[start * self.config.inputs..][..nodes * nodes * self.config.inputs];
+            let mut x = std::borrow::Cow::Borrowed(x);
+            let mut layers = Vec::with_capacity(self.layers.len());
+            for (l, layer) in self.layers.iter().enumerate() {
+                let parameters = [arrays[2 * l], arrays[2 * l + 1]];
+                let (mut y, sums) = layer.forward(&self.workspace, parameters, &x, nodes);
+                // A ReLU is between equivariant layers: neither L_d nor h has one.
+                let positive = (l + 2 < self.layers.len()).then(|| {
+                    let positive: Vec<bool> = y.iter().map(|&y| y > T::default()).collect();
+                    y.iter_mut().zip(&positive).for_each(|(y, &p)| *y = if p { *y } else { T::default() });
+                    positive
+                });
+                layers.push((sums, positive));
+                x = std::borrow::Cow::Owned(y);
+            }
+            let graph = space.given()[place];
+            invariants[graph * self.config.invariant..][..self.config.invariant].copy_from_slice(&x);
+            tapes.push(Tape { nodes, layers });
+        }
+        Ok((invariants, tapes))
+    }
+
+    /// The way back through the equivariant layers of one graph.
+    fn back<T: Number>(&self, arrays: &[&[T]], tape: Tape<T>, d: &[T], gradients: &mut [Vec<T>]) {
+        let mut d = d.to_vec();
+        let layers = self.layers.iter().zip(tape.layers).enumerate().rev();
+        for (l, (layer, (sums, positive))) in layers {
+            for (d, positive) in d.iter_mut().zip(positive.iter().flatten()) {
+                *d = if *positive { *d } else { T::default() };
+            }
+            let [of_weight, of_bias] = &mut gradients[2 * l..2 * l + 2] else { return };
+            let to = [&mut of_weight[..], &mut of_bias[..]];
+            d = layer.backward(&self.workspace, arrays[2 * l], &sums, &d, to, tape.nodes);
+        }
     }
 
     fn check<'a>(&self, batch: &'a Batch) -> Result<&'a Dense> {
@@ -224,30 +292,10 @@ impl KOrder {
                 batch.precision().name()
             )));
         }
-        if *batch.device() != self.device {
-            return Err(Error::call("the network and the batch are on different devices"));
-        }
         match batch.space() {
             Space::Dense(dense) => Ok(dense),
             // Pairs of one colour may differ in the sums of their rows and columns.
             Space::Quotient(_) => Err(Error::call("the linear basis is there for the dense space only")),
         }
     }
-}
-
-/// `h . L_d . s ... s . L_1` of one graph.
-///
-/// # Shapes
-/// - `x`: `[n^2, inputs]`
-/// - result: `[1, invariant]`
-fn invariant(layers: &[EquivariantLinear], x: Tensor<2>, n: usize) -> Result<Tensor<2>> {
-    let (h, layers) = layers.split_last().expect("h is one of them");
-    let mut x = x;
-    for (l, layer) in layers.iter().enumerate() {
-        x = layer.forward(x, n)?; // [n^k, width]
-        if l + 1 < layers.len() {
-            x = relu(x);
-        }
-    }
-    h.forward(x, n)
 }

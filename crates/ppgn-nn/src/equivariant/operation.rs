@@ -3,9 +3,11 @@
 //! The operation of a partition of k + l indices is `Y[o] = sum of X[i]` over the input tuples i for which indices in one
 //! block, of i and of o together, are equal; different blocks may have equal values. So blocks of input indices take a
 //! diagonal of X, those that no output index shares are summed over, output indices in blocks of their own are broadcast,
-//! and an output tuple whose indices differ within a block gets 0. The n^(k+l) matrix never exists.
+//! and an output tuple whose indices differ within a block gets 0. The n^(k+l) matrix never exists. Both halves are gathers
+//! by index, and their gradients the scatters by the same indices.
 
-use burn::tensor::{Int, Tensor};
+use ppgn_kernels::Real;
+use rayon::prelude::*;
 
 /// Takes a diagonal of a k-tensor, and sums over some of its indices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +71,8 @@ fn rows(strides: impl IntoIterator<Item = usize>, n: usize) -> Vec<usize> {
     })
 }
 
-fn indices(list: Vec<i64>, like: &Tensor<2>) -> Tensor<1, Int> {
-    Tensor::from_data(list.as_slice(), &like.device())
+fn add<T: Real>(to: &mut [T], from: &[T]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
 }
 
 impl Reduction {
@@ -82,53 +84,71 @@ impl Reduction {
     /// # Shapes
     /// - `x`: `[n^k, channels]`
     /// - result: `[n^kept, channels]`
-    pub(super) fn apply(&self, x: &Tensor<2>, n: usize) -> Tensor<2> {
-        let channels = x.dims()[1];
-        let (kept, summed) = (self.kept.len() - self.summed(), self.summed());
-        let rows = self.rows(n);
-        let x = match rows.iter().enumerate().all(|(i, &row)| i as i64 == row) && rows.len() == x.dims()[0] {
-            true => x.clone(),
-            false => x.clone().select(0, indices(rows, x)), // [n^(kept + summed), channels]
-        };
-        if summed == 0 {
-            return x;
+    pub(super) fn apply<T: Real>(&self, x: &[T], channels: usize, n: usize) -> Vec<T> {
+        let (rows, inner) = (self.rows(n), n.pow(self.summed() as u32));
+        let mut sums = vec![T::default(); rows.len() / inner * channels];
+        sums.par_chunks_mut(channels).zip(rows.par_chunks(inner)).with_min_len(64).for_each(|(sum, rows)| {
+            rows.iter().for_each(|&row| add(sum, &x[row * channels..][..channels]));
+        });
+        sums
+    }
+
+    /// The way back: adds the gradient of the sums to X's.
+    ///
+    /// # Shapes
+    /// - `d`: `[n^kept, channels]`
+    /// - `dx`: `[n^k, channels]`
+    pub(super) fn apply_back<T: Real>(&self, d: &[T], dx: &mut [T], channels: usize, n: usize) {
+        let (rows, inner) = (self.rows(n), n.pow(self.summed() as u32));
+        for (d, rows) in d.chunks_exact(channels).zip(rows.chunks(inner)) {
+            rows.iter().for_each(|&row| add(&mut dx[row * channels..][..channels], d));
         }
-        let [outer, inner] = [kept, summed].map(|order| n.pow(order as u32));
-        x.reshape([outer, inner, channels]).sum_dim(1).squeeze_dim(1) // [n^kept, channels]
     }
 
     /// The rows of the diagonal, the kept indices first and those to be summed last.
-    fn rows(&self, n: usize) -> Vec<i64> {
+    fn rows(&self, n: usize) -> Vec<usize> {
         let strides = strides(&self.blocks, self.kept.len(), n);
         let kept = (0..strides.len()).filter(|&b| self.kept[b]);
         let order = kept.chain((0..strides.len()).filter(|&b| !self.kept[b]));
-        rows(order.map(|b| strides[b]), n).into_iter().map(|row| row as i64).collect()
+        rows(order.map(|b| strides[b]), n)
     }
 }
 
 impl Embedding {
+    /// Adds what is embedded to an l-tensor.
+    ///
     /// # Shapes
     /// - `x`: `[n^order, channels]`
-    /// - result: `[n^l, channels]`
-    pub(super) fn apply(&self, x: Tensor<2>, n: usize) -> Tensor<2> {
-        let places = self.places(n);
-        if places.len() == x.dims()[0] && places.iter().enumerate().all(|(i, &p)| i as i64 == p) {
-            return x;
+    /// - `y`: `[n^l, channels]`
+    pub(super) fn apply<T: Real>(&self, x: &[T], y: &mut [T], channels: usize, n: usize) {
+        for (to, from) in self.places(n) {
+            add(&mut y[to * channels..][..channels], &x[from * channels..][..channels]);
         }
-        // Where indices of a block differ, a row of zeros that follows the others.
-        let zero = x.clone().narrow(0, 0, 1).zeros_like();
-        let places = indices(places, &x);
-        Tensor::cat(vec![x, zero], 0).select(0, places) // [n^l, channels]
     }
 
-    /// The incoming row of every output tuple, or the one behind the last where indices of a block differ.
-    fn places(&self, n: usize) -> Vec<i64> {
-        let [incoming, outgoing] = [self.order, self.blocks.len()].map(|order| n.pow(order as u32));
-        let mut places = vec![incoming as i64; outgoing];
+    /// The way back: the gradient of what was embedded.
+    ///
+    /// # Shapes
+    /// - `d`: `[n^l, channels]`
+    /// - result: `[n^order, channels]`
+    pub(super) fn apply_back<T: Real>(&self, d: &[T], channels: usize, n: usize) -> Vec<T> {
+        let mut dx = vec![T::default(); n.pow(self.order as u32) * channels];
+        for (to, from) in self.places(n) {
+            add(&mut dx[from * channels..][..channels], &d[to * channels..][..channels]);
+        }
+        dx
+    }
+
+    /// How many rows come in.
+    pub(super) fn incoming(&self, n: usize) -> usize {
+        n.pow(self.order as u32)
+    }
+
+    /// Every output row that something is put into, with the incoming row that is.
+    fn places(&self, n: usize) -> impl Iterator<Item = (usize, usize)> {
         let to = rows(strides(&self.blocks, self.source.len(), n), n);
         let step = |source: &Option<usize>| source.map_or(0, |digit| n.pow((self.order - 1 - digit) as u32));
         let from = rows(self.source.iter().map(step), n);
-        to.into_iter().zip(from).for_each(|(to, from)| places[to] = from as i64);
-        places
+        to.into_iter().zip(from)
     }
 }

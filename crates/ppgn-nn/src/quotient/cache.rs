@@ -8,10 +8,11 @@
 use super::Colours;
 use super::colours::{Coloured, Places};
 use crate::config::PpgnConfig;
+use crate::error::Result;
 use crate::precision::{Number, Precision, Values};
+use ppgn_graph::Dataset;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::format::write_atomically;
-use ppgn_graph::{Dataset, Error, Result};
 use ppgn_wl::Options;
 use sha2::{Digest, Sha256};
 use std::io::Write;
@@ -77,7 +78,7 @@ impl Colours {
     /// let (found, _) = colours()?;
     /// let (read, origin) = colours()?;
     /// assert!(found == read && matches!(origin, Origin::Read(_)));
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn cached(
         data_dir: &Path,
@@ -147,7 +148,7 @@ impl File {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let write = |out: &mut std::io::BufWriter<&mut std::fs::File>| {
-            out.write_all(&bytes).map_err(|error| Error::io(&self.path, error))
+            out.write_all(&bytes).map_err(|error| ppgn_graph::Error::io(&self.path, error))
         };
         write_atomically(&self.path, write).map_err(|error| error.to_string())?;
         Ok(self.path.clone())

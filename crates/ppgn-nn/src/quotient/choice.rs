@@ -5,11 +5,12 @@
 
 use super::Colours;
 use super::cache::Origin;
-use crate::config::{M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
-use crate::model::Model;
+use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
+use crate::model::Description;
 use crate::precision::Precision;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::{Dataset, Error, Graph, Result};
+use ppgn_graph::{Dataset, Graph};
 use ppgn_wl::Options;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 /// use ppgn_nn::SpaceChoice;
 /// assert_eq!("quotient".parse::<SpaceChoice>()?, SpaceChoice::Quotient);
 /// assert!("sparse".parse::<SpaceChoice>().unwrap_err().is_call());
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -94,18 +95,19 @@ impl Cost {
     /// let cost = Cost::new(&PpgnConfig::new(1, 2), &colours);
     /// assert_eq!((cost.pairs, &cost.rows[..]), (256, &[2, 3, 3, 3][..]));
     /// assert!(cost.quotient < 0.02 * cost.dense);
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn new(config: &PpgnConfig, colours: &Colours) -> Self {
         let (order, rows) = (colours.order(), vec![0; colours.depth() + 1]);
+        let blocks = config.descriptions();
         let mut cost = Cost { order, pairs: 0, rows, dense: 0.0, quotient: 0.0 };
         for graph in 0..colours.graphs() {
             let (nodes, rows) = (colours.nodes(graph), colours.rows(graph));
             let tuples = nodes.pow(colours.order() as u32);
             cost.pairs += tuples as u64;
             cost.rows.iter_mut().zip(&rows).for_each(|(sum, &rows)| *sum += rows as u64);
-            cost.dense += flops(config, nodes, |_| tuples);
-            cost.quotient += flops(config, nodes, |level| rows[level.min(rows.len() - 1)]);
+            cost.dense += flops(&blocks, nodes, |_| tuples);
+            cost.quotient += flops(&blocks, nodes, |level| rows[level.min(rows.len() - 1)]);
         }
         cost
     }
@@ -128,43 +130,13 @@ fn named(order: usize) -> String {
     if order == 2 { "pairs".into() } else { format!("{order}-tuples") }
 }
 
-/// Operations of a linear equivariant layer that touch all pairs: the matrix and its transpose.
-const TOUCHING_PAIRS: f64 = 2.0;
-
 /// The work of an epoch on one graph that has so many rows at a level.
-fn flops(config: &PpgnConfig, nodes: usize, rows: impl Fn(usize) -> usize) -> f64 {
-    let layers = |widths: &[usize]| widths.windows(2).map(|w| w[0] as f64 * w[1] as f64).sum::<f64>();
-    let widths = config.widths();
-    let mut multiplications = 0.0;
-    for (level, block) in config.blocks.iter().enumerate() {
-        let (input, output, product) = (widths[level], widths[level + 1] as f64, block.product() as f64);
-        let mlp = layers(&config.mlp_widths(block, input));
-        if config.model == Model::Lin {
-            multiplications += rows(level) as f64 * TOUCHING_PAIRS * mlp;
-            continue;
-        }
-        let factors = config.factors() as f64;
-        // What an entry of W takes a node: the generalised product multiplies all factors, the sums are one a place.
-        // Without a product all is computed below.
-        let mut above = match config.model {
-            Model::Sums => Cost::PRODUCT * nodes as f64 * product * config.order as f64,
-            _ => Cost::PRODUCT * nodes as f64 * product * (factors - 1.0),
-        };
-        let mut below = factors * mlp;
-        if config.model == Model::MpLin {
-            below += TOUCHING_PAIRS * (input * block.width) as f64;
-        }
-        if let M3::Mlp(widths) = &config.m3 {
-            below += layers(&[&[input][..], widths].concat());
-        }
-        if config.m4 == M4::Linear {
-            below += config.passed(input) as f64 * output;
-            let beside = config.beside(block) as f64 * output;
-            *(if config.model.has_product() { &mut above } else { &mut below }) += beside;
-        }
-        multiplications += rows(level) as f64 * below + rows(level + 1) as f64 * above;
-    }
-    2.0 * Cost::PASSES * multiplications
+fn flops(blocks: &[Description], nodes: usize, rows: impl Fn(usize) -> usize) -> f64 {
+    let block = |(level, block): (usize, &Description)| {
+        let [below, above] = block.multiplications(nodes, Cost::PRODUCT);
+        rows(level) as f64 * below + rows(level + 1) as f64 * above
+    };
+    2.0 * Cost::PASSES * blocks.iter().enumerate().map(block).sum::<f64>()
 }
 
 /// What was chosen, and why.
@@ -278,9 +250,9 @@ impl Choosing<'_> {
     fn too_dear(&self) -> Option<String> {
         let sum =
             |of: &dyn Fn(usize) -> f64| self.dataset.graphs().iter().map(|g| of(g.nodes())).sum::<f64>();
-        let order = self.config.order as i32;
+        let (order, blocks) = (self.config.order as i32, self.config.descriptions());
         let steps = sum(&|n| (n as f64).powi(order + 1)) * self.config.blocks.len() as f64;
-        let epoch = sum(&|n| flops(self.config, n, |_| n.saturating_pow(order as u32)));
+        let epoch = sum(&|n| flops(&blocks, n, |_| n.saturating_pow(order as u32)));
         let epochs = steps * Self::STEP / epoch;
         (epochs > Self::EPOCHS).then(|| {
             let what = named(self.config.order);
@@ -337,9 +309,7 @@ fn quotient(colours: Arc<Colours>, why: String, cost: Cost, origin: Option<Origi
 }
 
 impl PpgnConfig {
-    /// Why it needs every pair as a row, if it does. Equal rows stay equal only under what acts on a row alone, or on
-    /// rows as the colouring does. An option that comes new does not compile here until someone has asked whether it
-    /// does.
+    /// Why it needs every pair as a row, if it does ([`Description::needs_pairs`]).
     ///
     /// ```
     /// use ppgn_nn::{Model, PpgnConfig};
@@ -348,28 +318,7 @@ impl PpgnConfig {
     /// assert!(PpgnConfig { model: Model::Lin, ..paper }.needs_pairs().is_some());
     /// ```
     pub fn needs_pairs(&self) -> Option<&'static str> {
-        let PpgnConfig {
-            inputs: _,
-            outputs: _,
-            order: _,
-            blocks: _,
-            model,
-            depth: _,
-            m3: M3::Identity | M3::Mlp(_),
-            m4: M4::Linear | M4::None,
-            suffix: SuffixKind::I | SuffixKind::Ii,
-            suffix_hidden: _,
-            pooling: Pooling::Max | Pooling::Sum,
-            scale: Scale::None | Scale::SqrtN | Scale::N,
-            norm: Norm::None | Norm::Rms,
-            residual: _,
-        } = self;
-        match model {
-            Model::Mp | Model::Mlp | Model::Sums => None,
-            Model::MpLin | Model::Lin => Some(
-                "its linear equivariant layers act on whole rows and columns, which pairs of one colour need not share",
-            ),
-        }
+        self.descriptions().iter().find_map(Description::needs_pairs)
     }
 
     /// Whether it can run on the space that is asked for; why not otherwise.

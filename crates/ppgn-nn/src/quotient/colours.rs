@@ -7,10 +7,11 @@
 //! order k it is k-tuples, whose rows are isomorphism types, and k-FWL.
 
 use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
 use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
+use ppgn_graph::Graph;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::{Error, Graph, Result};
 use ppgn_wl::{Options, TupleLevels};
 
 /// The colours of all pairs of a dataset at the levels 0, ..., L, for networks of L blocks.
@@ -23,7 +24,7 @@ use ppgn_wl::{Options, TupleLevels};
 /// let encoder = Encoding { identity: true, ..Encoding::from(Kind::Paper) }.encoder(rook.schema())?;
 /// let colours = Colours::encode(&encoder, rook.graphs(), Precision::F32, 3, &Default::default())?;
 /// assert_eq!((colours.pairs(), colours.count(0), colours.count(3)), (256, 3, 3));
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Colours {
@@ -143,7 +144,7 @@ impl Colours {
     ) -> Result<Self> {
         let nodes: Vec<usize> = graphs.iter().map(Graph::nodes).collect();
         let channels = encoder.channels().len();
-        Self::new(&nodes, channels, depth, options, |graph| encoder.rows::<T>(&graphs[graph]))
+        Self::new(&nodes, channels, depth, options, |graph| Ok(encoder.rows::<T>(&graphs[graph])?))
     }
 
     /// The colours of graphs with so many nodes each, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.

@@ -12,15 +12,13 @@
 mod cache;
 mod choice;
 mod colours;
-mod compose;
 
 pub use cache::Origin;
 pub use choice::{Choosing, Chosen, Cost, SpaceChoice};
 pub use colours::Colours;
-pub(crate) use compose::{join, lift, pool, product};
 
+use crate::error::{Error, Result};
 use crate::precision::{Number, Values, each};
-use ppgn_graph::{Error, Result};
 use ppgn_kernels::{Count, Example, Patterns};
 
 /// The colours of the pairs of a batch, level by level.

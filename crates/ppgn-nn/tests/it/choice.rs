@@ -5,8 +5,7 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder};
 use ppgn_nn::{
-    Batch, BlockConfig, Choosing, Chosen, Colours, Cost, Device, Model, Origin, PpgnConfig, Precision,
-    SpaceChoice,
+    Batch, BlockConfig, Choosing, Chosen, Colours, Cost, Model, Origin, PpgnConfig, Precision, SpaceChoice,
 };
 use std::path::{Path, PathBuf};
 
@@ -115,7 +114,7 @@ fn network() -> PpgnConfig {
     PpgnConfig { blocks: vec![BlockConfig::new(32); 3], ..PpgnConfig::new(1, 2) }
 }
 
-fn choose(choice: SpaceChoice, dataset: &Dataset, memory: Option<u64>) -> ppgn_graph::Result<Chosen> {
+fn choose(choice: SpaceChoice, dataset: &Dataset, memory: Option<u64>) -> ppgn_nn::Result<Chosen> {
     choose_for(network(), choice, dataset, memory)
 }
 
@@ -124,7 +123,7 @@ fn choose_for(
     choice: SpaceChoice,
     dataset: &Dataset,
     memory: Option<u64>,
-) -> ppgn_graph::Result<Chosen> {
+) -> ppgn_nn::Result<Chosen> {
     let encoder = encoder(dataset);
     let config = PpgnConfig { inputs: encoder.channels().len(), ..network };
     let options = ppgn_wl::Options { max_memory: memory, ..Default::default() };
@@ -182,12 +181,12 @@ fn what_is_asked_for_is_taken() {
 #[test]
 fn models_that_look_at_whole_rows_need_all_pairs() {
     let graphs = generate("regular:n=12,d=4,count=10").unwrap();
-    for model in Model::ALL {
+    for &model in Model::ALL {
         let config = PpgnConfig { model, ..network() };
         let [auto, quotient] =
             [SpaceChoice::Auto, SpaceChoice::Quotient].map(|c| choose_for(config.clone(), c, &graphs, None));
         let auto = auto.unwrap();
-        if !model.has_linear() {
+        if !matches!(model, Model::MpLin | Model::Lin) {
             assert!(auto.colours.is_some() && quotient.unwrap().colours.is_some(), "{}", auto.why);
             continue;
         }
@@ -198,9 +197,8 @@ fn models_that_look_at_whole_rows_need_all_pairs() {
         let encoder = encoder(&graphs);
         let colours =
             Colours::encode(&encoder, graphs.graphs(), Precision::F32, 3, &Default::default()).unwrap();
-        let device = Device::default();
-        let batch = Batch::quotient(&colours, &[0, 1], &device).unwrap();
-        let network = config.init(&device, 0, Precision::F32).unwrap();
+        let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
+        let network = config.init(0, Precision::F32).unwrap();
         let error = network.forward(&batch).unwrap_err();
         assert!(error.is_call() && error.to_string().contains("colours as rows"), "{error}");
     }

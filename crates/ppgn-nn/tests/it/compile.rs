@@ -5,8 +5,8 @@ use ppgn_graph::format::{self, ReadOptions};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder, Schema};
-use ppgn_nn::compile::{Compiled, Multiset, Options, two_fwl};
-use ppgn_nn::{Batch, Device, Precision, Values};
+use ppgn_nn::compile::{Compiled, Multiset, Options, compile};
+use ppgn_nn::{Batch, Precision};
 use ppgn_wl::{Refinement, Test, refine};
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,21 +24,20 @@ fn colours(graphs: &[Graph]) -> Refinement {
     colours_by(two(), graphs)
 }
 
-fn compile(graphs: &[Graph], options: &Options) -> Compiled {
+fn verified(graphs: &[Graph], options: &Options) -> Compiled {
     let schema = Schema::of(graphs).unwrap();
-    let compiled = two_fwl(graphs, &schema, &colours(graphs), options).unwrap();
+    let compiled = compile(graphs, &schema, &colours(graphs), options).unwrap();
     compiled.verify(graphs, &schema).unwrap();
     compiled
 }
 
 /// The scores of graphs, which need not be those that were compiled.
 fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64>> {
-    let network = compiled.network(&Device::default()).unwrap();
+    let network = compiled.network().unwrap();
     let encoder = compiled.encoding.encoder(schema).unwrap();
     let score = |graph: &Graph| {
-        let batch =
-            Batch::of(&compiled.config, &encoder, &[graph], Precision::F64, &Device::default()).unwrap();
-        Values::of(network.forward(&batch).unwrap()).unwrap().to_f64()
+        let batch = Batch::of(&compiled.config, &encoder, &[graph], Precision::F64).unwrap();
+        network.forward(&batch).unwrap().to_f64()
     };
     graphs.iter().map(score).collect()
 }
@@ -108,7 +107,7 @@ pub(crate) fn generated(specs: &[&str]) -> Vec<Graph> {
 fn brec_is_parted_as_by_the_test() {
     for (name, parted) in [("basic", 60), ("regular", 50), ("extension", 100)] {
         let Some(data) = file(&format!("brec/{name}.g6")) else { continue };
-        let compiled = compile(data.graphs(), &Options::default());
+        let compiled = verified(data.graphs(), &Options::default());
         assert!(compiled.margin >= 1.0 && compiled.largest < 2f64.powi(53));
         assert_eq!(hold(data.graphs(), &compiled, neighbours(data.graphs())), parted, "{name}");
     }
@@ -118,11 +117,11 @@ fn brec_is_parted_as_by_the_test() {
 fn strongly_regular_graphs_are_not_parted() {
     for name in ["sr/sr16622.g6", "sr/sr251256.g6"] {
         let Some(data) = file(name) else { continue };
-        let compiled = compile(data.graphs(), &Options::default());
+        let compiled = verified(data.graphs(), &Options::default());
         assert_eq!((compiled.rounds, compiled.margin), (0, 1.0));
         assert_eq!(hold(data.graphs(), &compiled, every_pair(data.graphs())), 0);
         // Rounds that change nothing are rounds all the same.
-        let three = compile(data.graphs(), &Options { rounds: Some(3), ..Options::default() });
+        let three = verified(data.graphs(), &Options { rounds: Some(3), ..Options::default() });
         assert_eq!(three.config.blocks.len(), 4);
         assert_eq!(hold(data.graphs(), &three, neighbours(data.graphs())), 0);
     }
@@ -148,7 +147,7 @@ fn known_pairs_with_every_encoding_of_multisets() {
         for multiset in Multiset::ALL {
             // Where nothing parts them, two rounds that do not either.
             let options = Options { multiset, rounds: (!parted).then_some(2), ..Options::default() };
-            let compiled = match two_fwl(&graphs, &schema, &colours, &options) {
+            let compiled = match compile(&graphs, &schema, &colours, &options) {
                 Ok(compiled) => compiled,
                 // Powers as high as there are nodes: exact for small graphs of few colours only.
                 Err(error) if multiset == Multiset::PowerSums => {
@@ -200,11 +199,11 @@ pub(crate) fn coloured(seed: u64, directed: bool, edge_labels: bool) -> Vec<Grap
 fn random_coloured_graphs_after_any_number_of_rounds() {
     for seed in 0..8 {
         let graphs = coloured(seed, seed % 2 == 1, seed % 4 == 0);
-        let all = compile(&graphs, &Options::default());
+        let all = verified(&graphs, &Options::default());
         hold(&graphs, &all, every_pair(&graphs));
         let colours = colours(&graphs);
         for rounds in 0..=colours.rounds() {
-            let compiled = compile(&graphs, &Options { rounds: Some(rounds), ..Options::default() });
+            let compiled = verified(&graphs, &Options { rounds: Some(rounds), ..Options::default() });
             assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the types of nodes");
             for (a, b) in every_pair(&graphs) {
                 let by_test = colours.parting_round(a, b).is_some_and(|r| r <= rounds);
@@ -223,7 +222,7 @@ fn labels_may_be_left_out() {
     let plain = ppgn_wl::Options { features, ..ppgn_wl::Options::default() };
     let colours = refine(&graphs, Test::fwl(2).unwrap(), &plain).unwrap();
     let options = Options { labels: false, ..Options::default() };
-    let compiled = two_fwl(&graphs, &schema, &colours, &options).unwrap();
+    let compiled = compile(&graphs, &schema, &colours, &options).unwrap();
     compiled.verify(&graphs, &schema).unwrap();
     for (a, b) in every_pair(&graphs) {
         assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), !colours.equal(a, b));
@@ -239,24 +238,24 @@ fn what_cannot_be_compiled_is_told() {
     };
     let graphs = [arcs(0), arcs(1)];
     let schema = Schema::of(&graphs).unwrap();
-    let error = two_fwl(&graphs, &schema, &colours(&graphs), &Options::default()).unwrap_err();
+    let error = compile(&graphs, &schema, &colours(&graphs), &Options::default()).unwrap_err();
     assert!(!error.is_call() && error.to_string().contains("isomorphism type of the pair"), "{error}");
 
     let graphs = generated(&["figure1"]);
     let schema = Schema::of(&graphs).unwrap();
-    let error = two_fwl(&graphs[..1], &schema, &colours(&graphs), &Options::default()).unwrap_err();
+    let error = compile(&graphs[..1], &schema, &colours(&graphs), &Options::default()).unwrap_err();
     assert!(error.is_call() && error.to_string().contains("other graphs"));
     let nodes = refine(&graphs, Test::COLOUR_REFINEMENT, &ppgn_wl::Options::default()).unwrap();
-    let error = two_fwl(&graphs, &schema, &nodes, &Options::default()).unwrap_err();
+    let error = compile(&graphs, &schema, &nodes, &Options::default()).unwrap_err();
     assert!(error.is_call() && error.to_string().contains("1-wl"));
     let one = ppgn_wl::Options { rounds: Some(0), ..ppgn_wl::Options::default() };
     let one = refine(&graphs, Test::fwl(2).unwrap(), &one).unwrap();
-    let error = two_fwl(&graphs, &schema, &one, &Options::default()).unwrap_err();
+    let error = compile(&graphs, &schema, &one, &Options::default()).unwrap_err();
     assert!(error.is_call() && error.to_string().contains("stable"));
 
     let random = generated(&["gnp:n=12,p=0.4,count=4"]);
     let schema = Schema::of(&random).unwrap();
     let options = Options { multiset: Multiset::PowerSums, rounds: Some(2), ..Options::default() };
-    let error = two_fwl(&random, &schema, &colours(&random), &options).unwrap_err();
+    let error = compile(&random, &schema, &colours(&random), &options).unwrap_err();
     assert!(error.to_string().contains("powers 12 of") && error.to_string().contains("2^53"), "{error}");
 }

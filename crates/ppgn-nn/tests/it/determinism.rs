@@ -2,7 +2,7 @@
 
 use crate::shared::{Rows, arrays, batch};
 use ppgn_graph::random::Stream;
-use ppgn_nn::{Adam, BlockConfig, Device, PpgnConfig, Precision, Values, loss};
+use ppgn_nn::{Adam, BlockConfig, Loss, PpgnConfig, Precision, Values};
 
 /// Losses and parameters of two steps on graphs of these sizes.
 fn trained(sizes: &[usize], precision: Precision, threads: usize) -> (Vec<f64>, Vec<Values>) {
@@ -15,12 +15,12 @@ fn trained(sizes: &[usize], precision: Precision, threads: usize) -> (Vec<f64>, 
             blocks: vec![BlockConfig::new(WIDTH), BlockConfig::new(9)],
             ..PpgnConfig::new(2, 2)
         };
-        let mut network = config.init(&Device::default(), 5, precision).unwrap();
+        let mut network = config.init(5, precision).unwrap();
         let mut adam = Adam::new(&arrays(&network));
         let classes: Vec<usize> = (0..graphs.len()).map(|g| g % 2).collect();
         let mut losses = Vec::new();
         for _ in 0..2 {
-            let step = network.backward(&batch, |s| loss::cross_entropy(s, &classes)).unwrap();
+            let step = network.backward(&batch, |s| Loss::cross_entropy(&classes).of(s)).unwrap();
             network.update(|parameters| adam.step(parameters, &step.gradients, 1e-3)).unwrap();
             losses.push(step.loss);
         }
@@ -56,14 +56,14 @@ fn memory_that_is_used_again_changes_nothing() {
     let batch = batch(2, &graphs.iter().collect::<Vec<_>>(), Precision::F64);
     let config =
         PpgnConfig { blocks: vec![BlockConfig::new(6), BlockConfig::new(4)], ..PpgnConfig::new(2, 2) };
-    let network = config.init(&Device::default(), 5, Precision::F64).unwrap();
-    let fresh = network.backward(&batch, |s| loss::cross_entropy(s, &[0, 1])).unwrap().gradients;
+    let network = config.init(5, Precision::F64).unwrap();
+    let fresh = network.backward(&batch, |s| Loss::cross_entropy(&[0, 1]).of(s)).unwrap().gradients;
     let full = |precision: Precision, more: usize| -> Vec<Values> {
         fresh.iter().map(|g| Values::from_f64(precision, &vec![f64::NAN; g.len() + more])).collect()
     };
     // What fits, what is too long, what is of another kind, and too little.
     for memory in [full(Precision::F64, 0), full(Precision::F64, 1), full(Precision::F32, 0), Vec::new()] {
-        let again = network.backward_in(memory, &batch, |s| loss::cross_entropy(s, &[0, 1])).unwrap();
+        let again = network.backward_in(memory, &batch, |s| Loss::cross_entropy(&[0, 1]).of(s)).unwrap();
         assert_eq!(again.gradients, fresh);
     }
 }

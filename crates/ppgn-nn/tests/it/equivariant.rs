@@ -1,17 +1,16 @@
 //! The linear basis: equal to its dense matrices, equivariant, independent and complete; and the k-order network.
 
-use burn::tensor::{DType, TensorData};
+use crate::shared::weighted;
 use ppgn_graph::random::Stream;
 use ppgn_nn::equivariant::{EquivariantConfig, EquivariantLinear, KOrder, KOrderConfig, bell, partitions};
-use ppgn_nn::{Batch, Device, Precision, Tensor, Values};
+use ppgn_nn::{Batch, Matrix, Precision, Values};
 
-fn tensor(rows: usize, numbers: &[f64]) -> Tensor<2> {
-    let data = TensorData::new(numbers.to_vec(), [rows, numbers.len() / rows]);
-    Tensor::from_data(data, (&Device::default(), DType::F64))
+fn matrix(rows: usize, numbers: &[f64]) -> Matrix {
+    Matrix::new(rows, numbers.len() / rows, Values::F64(numbers.to_vec())).unwrap()
 }
 
-fn numbers(x: Tensor<2>) -> Vec<f64> {
-    Values::of(x).unwrap().to_f64()
+fn numbers(x: Matrix) -> Vec<f64> {
+    x.to_f64()
 }
 
 fn random(count: usize, stream: &mut Stream) -> Vec<f64> {
@@ -22,7 +21,7 @@ fn layer(config: EquivariantConfig, seed: u64) -> EquivariantLinear {
     let mut stream = Stream::new(seed, "layer", &[]);
     let [weights, biases] = config.sizes().unwrap();
     let (weight, bias) = (random(weights, &mut stream), random(biases, &mut stream));
-    EquivariantLinear::new(config, Values::F64(weight), Values::F64(bias), &Device::default()).unwrap()
+    EquivariantLinear::new(config, Values::F64(weight), Values::F64(bias)).unwrap()
 }
 
 /// The tuple at a place.
@@ -57,7 +56,7 @@ fn dense(partition: &[usize], k: usize, l: usize, n: usize) -> Vec<f64> {
 fn computed(layer: &EquivariantLinear, p: usize, n: usize) -> Vec<f64> {
     let rows = power(n, layer.config().k);
     let unit: Vec<f64> = (0..rows * rows).map(|x| f64::from(u8::from(x % (rows + 1) == 0))).collect();
-    numbers(layer.basis(p, &tensor(rows, &unit), n).unwrap())
+    numbers(layer.basis(p, &matrix(rows, &unit), n).unwrap())
 }
 
 const ORDERS: [(usize, usize); 10] =
@@ -96,7 +95,7 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
             let [weights, biases] = config.sizes().unwrap();
             let (weight, bias) = (random(weights, &mut stream), random(biases, &mut stream));
             let values = (Values::F64(weight.clone()), Values::F64(bias.clone()));
-            let layer = EquivariantLinear::new(config, values.0, values.1, &Device::default()).unwrap();
+            let layer = EquivariantLinear::new(config, values.0, values.1).unwrap();
             let x = random(power(n, k) * inputs, &mut stream);
             let mut wanted = vec![0.0; power(n, l) * outputs];
             for (p, partition) in partitions(k + l).iter().enumerate() {
@@ -116,7 +115,7 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
                     (0..outputs).for_each(|d| wanted[o * outputs + d] += bias[q * outputs + d]);
                 }
             }
-            let found = numbers(layer.forward(tensor(power(n, k), &x), n).unwrap());
+            let found = numbers(layer.forward(&matrix(power(n, k), &x), n).unwrap());
             for (a, b) in found.iter().zip(&wanted) {
                 assert!((a - b).abs() < 1e-10, "{k} -> {l}: {a} {b}");
             }
@@ -144,7 +143,7 @@ fn layers_commute_with_relabelling() {
             let mut stream = Stream::new(seed, "relabel", &[]);
             let x = random(power(n, k) * 2, &mut stream);
             let to = stream.permutation(n);
-            let run = |x: &[f64]| numbers(layer.forward(tensor(power(n, k), x), n).unwrap());
+            let run = |x: &[f64]| numbers(layer.forward(&matrix(power(n, k), x), n).unwrap());
             let (wanted, found) = (moved(&run(&x), l, n, &to), run(&moved(&x, k, n, &to)));
             assert!(wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{k} -> {l}");
         }
@@ -222,16 +221,16 @@ fn rank(matrix: Vec<Vec<f64>>) -> usize {
 fn network(k: usize, normalise: bool) -> KOrder {
     let config =
         KOrderConfig { k, inputs: 2, outputs: 2, widths: vec![3, 3], invariant: 4, mlp: vec![5], normalise };
-    let network = config.init(&Device::default(), 3, Precision::F64).unwrap();
+    let network = config.init(3, Precision::F64).unwrap();
     // With biases, which begin at 0, to see theirs as well.
     let mut stream = Stream::new(1, "biases", &[]);
-    let mut parameters = network.parameters().unwrap();
+    let mut parameters = network.parameters().to_vec();
     for values in &mut parameters {
         if let Values::F64(v) = values {
             v.iter_mut().for_each(|x| *x += stream.uniform(-0.1, 0.1));
         }
     }
-    KOrder::new(config, parameters, &Device::default()).unwrap()
+    KOrder::new(config, parameters).unwrap()
 }
 
 fn graphs(sizes: &[usize]) -> Vec<(usize, Vec<f64>)> {
@@ -241,7 +240,7 @@ fn graphs(sizes: &[usize]) -> Vec<(usize, Vec<f64>)> {
 
 fn batch(graphs: &[(usize, Vec<f64>)]) -> Batch {
     let graphs: Vec<(usize, &[f64])> = graphs.iter().map(|(n, rows)| (*n, rows.as_slice())).collect();
-    Batch::dense(2, &graphs, &Device::default()).unwrap()
+    Batch::dense(2, &graphs).unwrap()
 }
 
 #[test]
@@ -270,16 +269,11 @@ fn gradients_are_those_of_differences() {
         let network = network(k, k == 3);
         let batch = batch(&graphs(&[3, 2]));
         let weights = [0.5, -1.0, 2.0, 0.25];
-        let loss = |scores: Tensor<2>| {
-            let device = scores.device();
-            let weights =
-                Tensor::<1>::from_data(weights.as_slice(), (&device, scores.dtype())).reshape([2, 2]);
-            Ok((scores * weights).sum_dim(0).sum_dim(1).reshape([1]))
-        };
+        let loss = weighted(&weights);
         let step = network.backward(&batch, loss).unwrap();
-        let parameters = network.parameters().unwrap();
+        let parameters = network.parameters().to_vec();
         let value = |parameters: Vec<Values>| -> f64 {
-            let network = KOrder::new(network.config().clone(), parameters, &Device::default()).unwrap();
+            let network = KOrder::new(network.config().clone(), parameters).unwrap();
             let scores = numbers(network.forward(&batch).unwrap());
             scores.iter().zip(weights).map(|(s, w)| s * w).sum()
         };
@@ -309,13 +303,12 @@ fn gradients_are_those_of_differences() {
 
 #[test]
 fn wrong_calls_are_told() {
-    let device = Device::default();
     let is_call = |config: EquivariantConfig| config.validate().unwrap_err().is_call();
     assert!(is_call(EquivariantConfig::new(5, 4, 1, 1)) && is_call(EquivariantConfig::new(2, 2, 0, 1)));
     let layer = layer(EquivariantConfig::new(2, 1, 1, 1), 0);
-    assert!(layer.forward(tensor(4, &[0.0; 4]), 3).unwrap_err().to_string().contains("3^2 rows"));
-    assert!(!layer.forward(tensor(4, &[0.0; 4]), 0).unwrap_err().is_call());
-    assert!(layer.basis(5, &tensor(4, &[0.0; 4]), 2).unwrap_err().to_string().contains("5 operations"));
+    assert!(layer.forward(&matrix(4, &[0.0; 4]), 3).unwrap_err().to_string().contains("3^2 rows"));
+    assert!(!layer.forward(&matrix(4, &[0.0; 4]), 0).unwrap_err().is_call());
+    assert!(layer.basis(5, &matrix(4, &[0.0; 4]), 2).unwrap_err().to_string().contains("5 operations"));
     let config = KOrderConfig {
         k: 4,
         inputs: 1,
@@ -325,9 +318,9 @@ fn wrong_calls_are_told() {
         mlp: vec![],
         normalise: false,
     };
-    assert!(config.init(&device, 0, Precision::F32).unwrap_err().to_string().contains("k = 2 and 3"));
+    assert!(config.init(0, Precision::F32).unwrap_err().to_string().contains("k = 2 and 3"));
     let config = KOrderConfig { k: 2, ..config };
-    assert!(KOrder::new(config.clone(), vec![], &device).unwrap_err().is_call());
-    let network = config.init(&device, 0, Precision::F32).unwrap();
+    assert!(KOrder::new(config.clone(), vec![]).unwrap_err().is_call());
+    let network = config.init(0, Precision::F32).unwrap();
     assert!(network.forward(&batch(&graphs(&[2]))).unwrap_err().to_string().contains("channels"));
 }

@@ -6,7 +6,7 @@
 use crate::shared::numbers;
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::{Graph, Schema};
-use ppgn_nn::{Batch, BlockConfig, Device, Layout, Pooling, Ppgn, PpgnConfig, Precision, Values};
+use ppgn_nn::{Batch, BlockConfig, Layout, Pooling, Ppgn, PpgnConfig, Precision, Values};
 
 /// The network, from the weights that are not 0: (name, row, column).
 fn network(precision: Precision) -> Ppgn {
@@ -34,15 +34,14 @@ fn network(precision: Precision) -> Ppgn {
         flat[a][part.offset + row * part.shape[1] + column] = 1.0;
     }
     let parameters = flat.iter().map(|v| Values::from_f64(precision, v)).collect();
-    Ppgn::new(config, parameters, &Device::default()).unwrap()
+    Ppgn::new(config, parameters).unwrap()
 }
 
 fn check(without: &[(u32, u32)], with: &[(u32, u32)]) {
     let graphs = [without, with].map(|edges| Graph::undirected(6, edges.iter().copied()).unwrap());
     let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&graphs).unwrap()).unwrap();
     for precision in [Precision::F32, Precision::F64] {
-        let batch =
-            Batch::encode(&encoder, &[&graphs[0], &graphs[1]], precision, &Device::default()).unwrap();
+        let batch = Batch::encode(&encoder, &[&graphs[0], &graphs[1]], precision).unwrap();
         assert_eq!(numbers(network(precision).forward(&batch).unwrap()), [0.0, 12.0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::shared::{arrays, distance, golden, largest, numbers};
 use ppgn_nn::weights::Tensors;
-use ppgn_nn::{Adam, Batch, BlockConfig, Device, Layout, Ppgn, PpgnConfig, Precision, Values, loss};
+use ppgn_nn::{Adam, Batch, BlockConfig, Layout, Loss, Matrix, Ppgn, PpgnConfig, Precision, Values};
 use safetensors::SafeTensors;
 
 /// One golden file.
@@ -58,31 +58,30 @@ impl Golden {
     }
 
     fn batch(&self, precision: Precision) -> Batch {
-        let device = Device::default();
         match precision {
             Precision::F32 => {
                 let graphs: Vec<_> = self.inputs.iter().map(|(n, x)| (*n, x.as_slice())).collect();
-                Batch::dense(self.config.inputs, &graphs, &device).unwrap()
+                Batch::dense(self.config.inputs, &graphs).unwrap()
             }
             Precision::F64 => {
                 let wide: Vec<Vec<f64>> =
                     self.inputs.iter().map(|(_, x)| x.iter().map(|&x| f64::from(x)).collect()).collect();
                 let graphs: Vec<_> =
                     self.inputs.iter().zip(&wide).map(|((n, _), x)| (*n, x.as_slice())).collect();
-                Batch::dense(self.config.inputs, &graphs, &device).unwrap()
+                Batch::dense(self.config.inputs, &graphs).unwrap()
             }
         }
     }
 
     fn check(&self, precision: Precision, closer: f64) {
         let parameters: Vec<_> =
-            self.parameters.iter().map(|v| v.clone().into_precision(precision)).collect();
-        let mut network = Ppgn::new(self.config.clone(), parameters, &Device::default()).unwrap();
+            self.parameters.iter().map(|v| Values::from_f64(precision, &v.to_f64())).collect();
+        let mut network = Ppgn::new(self.config.clone(), parameters).unwrap();
         let batch = self.batch(precision);
         let off = distance(&numbers(network.forward(&batch).unwrap()), &self.logits);
         assert!(off < 1e-4 / closer, "logits are off by {off}");
 
-        let loss = |scores| loss::cross_entropy(scores, &self.classes);
+        let loss = |scores: &Matrix| Loss::cross_entropy(&self.classes).of(scores);
         let step = network.backward(&batch, loss).unwrap();
         let layout = network.layout().clone();
         for (a, part) in layout.parts() {

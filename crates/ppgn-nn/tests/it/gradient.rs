@@ -3,8 +3,8 @@
 use crate::shared::{Rows, arrays, batch, biased, configs, largest};
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind, Values,
-    loss,
+    Batch, BlockConfig, Loss, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
+    Values,
 };
 use proptest::prelude::*;
 
@@ -20,9 +20,9 @@ pub(crate) fn by_differences(config: &PpgnConfig, batch: &Batch, seed: u64) -> R
     let mut random = Stream::new(seed, "finite differences", &[]);
     let classes: Vec<usize> = (0..batch.graphs()).map(|g| g % config.outputs).collect();
     let mut network = biased(config, seed, Precision::F64);
-    let step = network.backward(batch, |scores| loss::cross_entropy(scores, &classes)).unwrap();
+    let step = network.backward(batch, |scores| Loss::cross_entropy(&classes).of(scores)).unwrap();
     // What training sees is what prediction gives, to the bit.
-    assert_eq!(step.scores, Values::of(network.forward(batch).unwrap()).unwrap());
+    assert_eq!(step.scores, network.forward(batch).unwrap());
     let parameters = arrays(&network);
     let scale = step.gradients.iter().map(|g| largest(&g.to_f64())).fold(1.0, f64::max);
     let layout = network.layout().clone();
@@ -61,8 +61,7 @@ fn moved(
         v[at] += by;
     }
     network.set_parameters(parameters).unwrap();
-    let loss = loss::cross_entropy(network.forward(batch).unwrap(), classes).unwrap();
-    Values::of(loss).unwrap().to_f64()[0]
+    Loss::cross_entropy(classes).of(&network.forward(batch).unwrap()).unwrap().value
 }
 
 fn base() -> PpgnConfig {

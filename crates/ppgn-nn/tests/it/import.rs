@@ -1,8 +1,8 @@
 //! PyTorch checkpoints, made by `tests/golden/make_checkpoints.py`.
 
 use crate::shared::{Rows, batch, distance, numbers};
-use ppgn_graph::Error;
-use ppgn_nn::{BlockConfig, Device, PpgnConfig, Precision, SuffixKind, import};
+use ppgn_nn::Error;
+use ppgn_nn::{BlockConfig, PpgnConfig, Precision, SuffixKind, import};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn checkpoints_become_networks() {
         let tolerance = if imported.precision == Precision::F64 { 1e-14 } else { 1e-6 };
         let rows = Rows { nodes, numbers: reals(&case["rows"]) };
         let batch = batch(inputs, &[&rows], imported.precision);
-        let scores = numbers(imported.network(&Device::default()).unwrap().forward(&batch).unwrap());
+        let scores = numbers(imported.network().unwrap().forward(&batch).unwrap());
         assert!(distance(&scores, &reals(&case["scores"])) < tolerance, "{}", case["file"]);
     }
 }
@@ -48,7 +48,7 @@ fn checkpoints_become_networks() {
 #[test]
 fn names_that_do_not_fit_are_listed() {
     let error = import::read(golden("wrong_names.pt"), None).unwrap_err();
-    assert!(matches!(error, Error::Defect(_)));
+    assert!(matches!(error, Error::File(_)));
     let expected = "missing: reg_blocks.0.mlp2.convs.0.bias; not part of such a network: bn.weight";
     assert!(error.to_string().contains(expected), "{error}");
     let suffix = import::read(golden("suffix_i.tar"), Some(SuffixKind::Ii)).unwrap_err().to_string();
@@ -64,7 +64,10 @@ fn damaged_checkpoints_are_told() {
         for length in (0..sound.len()).step_by(97) {
             std::fs::write(&path, &sound[..length]).unwrap();
             let error = import::read(&path, None).unwrap_err();
-            assert!(matches!(error, Error::Defect(_) | Error::Io { .. }), "{name} {length}: {error}");
+            assert!(
+                matches!(error, Error::File(_) | Error::Graph(ppgn_graph::Error::Io { .. })),
+                "{name} {length}: {error}"
+            );
         }
         // Any one byte changed: an error, or a network; never a panic.
         for at in (0..sound.len()).step_by(13) {
@@ -76,5 +79,8 @@ fn damaged_checkpoints_are_told() {
     }
     std::fs::write(&path, b"MUTAG is no checkpoint").unwrap();
     assert!(import::read(&path, None).unwrap_err().to_string().contains("not a PyTorch checkpoint"));
-    assert!(matches!(import::read(folder.path().join("none.pt"), None).unwrap_err(), Error::Io { .. }));
+    assert!(matches!(
+        import::read(folder.path().join("none.pt"), None).unwrap_err(),
+        Error::Graph(ppgn_graph::Error::Io { .. })
+    ));
 }

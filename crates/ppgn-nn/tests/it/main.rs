@@ -4,7 +4,6 @@ mod choice;
 mod compile;
 mod compile_orders;
 mod determinism;
-mod engine;
 mod equivariant;
 mod figure1;
 mod files;

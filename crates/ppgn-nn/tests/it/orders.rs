@@ -1,6 +1,5 @@
 //! Networks of order k: the generalised product of Section 6 and the sums of Theorem 1, on k-tuples.
 
-use crate::engine::engines_agree;
 use crate::gradient::by_differences;
 use crate::quotient::compare;
 use crate::shared::{biased, distance, largest, numbers};
@@ -9,8 +8,7 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, GraphBuilder, Schema};
 use ppgn_nn::{
-    Batch, BlockConfig, Colours, Device, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale,
-    SuffixKind,
+    Batch, BlockConfig, Colours, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
 };
 use std::collections::HashMap;
 
@@ -39,7 +37,7 @@ fn encoder(graphs: &[Graph]) -> Encoder {
 
 fn batch(config: &PpgnConfig, encoder: &Encoder, graphs: &[Graph]) -> Batch {
     let graphs: Vec<&Graph> = graphs.iter().collect();
-    Batch::of(config, encoder, &graphs, Precision::F64, &Device::default()).unwrap()
+    Batch::of(config, encoder, &graphs, Precision::F64).unwrap()
 }
 
 /// Every kind of order beyond the ordinary, each with other options, and how large its graphs may be.
@@ -73,15 +71,14 @@ fn gradients_are_finite_differences() {
 }
 
 #[test]
-fn kernels_are_the_composition() {
+fn gradients_on_colours_are_finite_differences() {
     for (seed, (config, sizes)) in kinds().into_iter().enumerate() {
         let graphs = graphs(sizes, seed as u64);
         let encoder = encoder(&graphs);
-        engines_agree(&config, &batch(&config, &encoder, &graphs), seed as u64, 1e-9).unwrap();
         let colours = Colours::of(&config, &encoder, &graphs, Precision::F64, &Default::default()).unwrap();
         let all: Vec<usize> = (0..graphs.len()).collect();
-        let quotient = Batch::quotient(&colours, &all, &Device::default()).unwrap();
-        engines_agree(&config, &quotient, seed as u64, 1e-9).unwrap();
+        let quotient = Batch::quotient(&colours, &all).unwrap();
+        by_differences(&config, &quotient, seed as u64).unwrap();
     }
 }
 
@@ -99,7 +96,7 @@ fn the_quotient_is_the_dense_space() {
         let chosen = [3, 0, 1, 2, 4, 1];
         let some: Vec<Graph> = chosen.iter().map(|&g| graphs[g].clone()).collect();
         let dense = batch(&config, &encoder, &some);
-        let quotient = Batch::quotient(&colours, &chosen, &Device::default()).unwrap();
+        let quotient = Batch::quotient(&colours, &chosen).unwrap();
         assert!(quotient.space().rows(2) < dense.space().rows(2) / 3);
         assert_eq!((quotient.space().order(), quotient.channels()), (config.order, dense.channels()));
         compare(&biased(&config, seed as u64, Precision::F64), &dense, &quotient).unwrap();
@@ -278,5 +275,5 @@ fn a_batch_of_another_order_is_refused() {
     let large = generate("cycles:n=3").unwrap();
     let many: Vec<&Graph> = vec![large.graph(0)];
     let encoder = self::encoder(large.graphs());
-    assert!(Batch::tuples(64, &encoder, &many, Precision::F32, &Device::default()).is_err());
+    assert!(Batch::tuples(64, &encoder, &many, Precision::F32).is_err());
 }

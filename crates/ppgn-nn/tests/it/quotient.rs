@@ -1,13 +1,12 @@
 //! The quotient space is the dense one with equal rows merged: same features, same scores, same gradients.
 
-use crate::shared::{Rows, arrays, biased, distance, largest, numbers, on_both_spaces};
+use crate::shared::{Rows, arrays, biased, distance, largest, numbers, on_both_spaces, weighted};
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder, Schema};
 use ppgn_nn::{
-    Adam, Batch, BlockConfig, Colours, Device, Norm, Number, Ppgn, PpgnConfig, Precision, SuffixKind, Tensor,
-    Values, loss,
+    Adam, Batch, BlockConfig, Colours, Loss, Norm, Number, Ppgn, PpgnConfig, Precision, SuffixKind, Values,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -66,16 +65,11 @@ fn gradients_of(network: &Ppgn, batch: &Batch) -> Vec<Vec<f64>> {
     let shape = [batch.graphs(), network.config().outputs];
     let mut random = Stream::new(1, "slopes", &[]);
     let slopes: Vec<f64> = (0..shape[0] * shape[1]).map(|_| random.uniform(-1.0, 1.0)).collect();
-    let loss = |scores: Tensor<2>| {
-        let slopes = Tensor::<1>::from_data(&slopes[..], (&scores.device(), scores.dtype())).reshape(shape);
-        Ok((scores * slopes).sum_dim(0).sum_dim(1).reshape([1]))
-    };
-    network.backward(batch, loss).unwrap().gradients.iter().map(Values::to_f64).collect()
+    network.backward(batch, weighted(&slopes)).unwrap().gradients.iter().map(Values::to_f64).collect()
 }
 
 /// Both batches of some graphs of a dataset through an encoding, in a network with biases and one without.
 fn check(dataset: &[Graph], encoding: Encoding, chosen: &[usize], config: &PpgnConfig) -> Result<(), String> {
-    let device = Device::default();
     let schema = Schema::of(dataset).unwrap();
     let encoder = encoding.encoder(&schema).unwrap();
     let config = PpgnConfig { inputs: encoder.channels().len(), ..config.clone() };
@@ -83,15 +77,15 @@ fn check(dataset: &[Graph], encoding: Encoding, chosen: &[usize], config: &PpgnC
         let depth = config.blocks.len();
         let colours = Colours::encode(&encoder, dataset, precision, depth, &Default::default()).unwrap();
         let graphs: Vec<&Graph> = chosen.iter().map(|&g| &dataset[g]).collect();
-        let dense = Batch::encode(&encoder, &graphs, precision, &device).unwrap();
-        let quotient = Batch::quotient(&colours, chosen, &device).unwrap();
+        let dense = Batch::encode(&encoder, &graphs, precision).unwrap();
+        let quotient = Batch::quotient(&colours, chosen).unwrap();
         for level in 0..=depth {
             assert!(quotient.space().rows(level) <= dense.space().rows(level));
         }
         compare(&biased(&config, 5, precision), &dense, &quotient)?;
         // Without biases rows of zeros tie, and rounding breaks ties: gradients may go to other rows. Features may be
         // what is left of larger ones.
-        let network = config.init(&device, 6, precision).unwrap();
+        let network = config.init(6, precision).unwrap();
         let embed = |batch| numbers(network.embed(batch).unwrap());
         near("features without biases", &embed(&dense), &embed(&quotient), 10.0 * tolerances(precision).0)?;
     }
@@ -146,7 +140,7 @@ proptest! {
             };
             let rows: Vec<&Rows> = chosen.iter().map(|&g| &graphs[g]).collect();
             let dense = crate::shared::batch(config.inputs, &rows, precision);
-            let quotient = Batch::quotient(&colours, &chosen, &Device::default()).unwrap();
+            let quotient = Batch::quotient(&colours, &chosen).unwrap();
             prop_assert_eq!(compare(&biased(&config, seed, precision), &dense, &quotient), Ok(()));
         }
     }
@@ -207,7 +201,7 @@ fn strongly_regular_graphs_are_three_rows() {
     let encoder = encoding.encoder(&Schema::of(&graphs).unwrap()).unwrap();
     let colours = Colours::encode(&encoder, &graphs, Precision::F32, 3, &Default::default()).unwrap();
     // Rook's graph and Shrikhande's have one colouring: together they are as many rows as one of them.
-    let batch = Batch::quotient(&colours, &[0, 1], &Device::default()).unwrap();
+    let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
     assert_eq!((0..4).map(|level| batch.space().rows(level)).collect::<Vec<_>>(), [3; 4]);
 }
 
@@ -253,7 +247,7 @@ fn losses(config: &PpgnConfig, batches: &[(Batch, Vec<usize>)], epochs: usize) -
     let mut epoch = || {
         let mut sum = 0.0;
         for (batch, classes) in batches {
-            let step = network.backward(batch, |scores| loss::cross_entropy(scores, classes)).unwrap();
+            let step = network.backward(batch, |scores| Loss::cross_entropy(classes).of(scores)).unwrap();
             network.update(|parameters| adam.step(parameters, &step.gradients, 1e-3)).unwrap();
             sum += step.loss;
         }
@@ -276,7 +270,6 @@ fn training_goes_the_same_way() {
         let config = PpgnConfig { inputs: encoder.channels().len(), outputs: 2, ..small() };
         let graphs = dataset.graphs();
         let colours = Colours::encode(&encoder, graphs, Precision::F64, 3, &Default::default()).unwrap();
-        let device = Device::default();
         let on = |space: &dyn Fn(&[usize]) -> Batch| {
             let all: Vec<usize> = (0..graphs.len()).collect();
             let classes = |chosen: &[usize]| chosen.iter().map(|&g| dataset.class(g).unwrap()).collect();
@@ -286,9 +279,9 @@ fn training_goes_the_same_way() {
         };
         let dense = on(&|chosen| {
             let graphs: Vec<&Graph> = chosen.iter().map(|&g| &graphs[g]).collect();
-            Batch::encode(&encoder, &graphs, Precision::F64, &device).unwrap()
+            Batch::encode(&encoder, &graphs, Precision::F64).unwrap()
         });
-        let quotient = on(&|chosen| Batch::quotient(&colours, chosen, &device).unwrap());
+        let quotient = on(&|chosen| Batch::quotient(&colours, chosen).unwrap());
         assert!(dense[19] < dense[0], "{dense:?}");
         for (epoch, (a, b)) in dense.iter().zip(&quotient).enumerate() {
             assert!((a - b).abs() <= 1e-8 * a.abs(), "{name}, epoch {epoch}: {a} and {b}");
@@ -300,18 +293,17 @@ fn training_goes_the_same_way() {
 fn what_does_not_fit_is_told() {
     let graphs = generate("path:n=3").unwrap();
     let encoder = Encoding::from(Kind::Paper).encoder(graphs.schema()).unwrap();
-    let device = Device::default();
     let colours = |depth| {
         Colours::encode(&encoder, graphs.graphs(), Precision::F32, depth, &Default::default()).unwrap()
     };
-    assert!(Batch::quotient(&colours(1), &[], &device).unwrap_err().to_string().contains("at least one"));
-    assert!(Batch::quotient(&colours(1), &[1], &device).unwrap_err().is_call());
-    let batch = Batch::quotient(&colours(1), &[0], &device).unwrap();
+    assert!(Batch::quotient(&colours(1), &[]).unwrap_err().to_string().contains("at least one"));
+    assert!(Batch::quotient(&colours(1), &[1]).unwrap_err().is_call());
+    let batch = Batch::quotient(&colours(1), &[0]).unwrap();
     let network = PpgnConfig { blocks: vec![BlockConfig::new(2); 2], ..PpgnConfig::new(1, 2) };
-    let network = network.init(&device, 0, Precision::F32).unwrap();
+    let network = network.init(0, Precision::F32).unwrap();
     assert!(network.forward(&batch).unwrap_err().to_string().contains("2 blocks"));
     // Colours of more rounds than there are blocks serve as well.
-    network.forward(&Batch::quotient(&colours(3), &[0], &device).unwrap()).unwrap();
+    network.forward(&Batch::quotient(&colours(3), &[0]).unwrap()).unwrap();
     let short = Colours::new(&[2], 1, 1, &Default::default(), |_| Ok(vec![0f32; 3])).unwrap_err();
     assert_eq!(short.to_string(), "graph 0 has 3 numbers in its rows, not 4");
     let mut labelled = GraphBuilder::new(1, false);

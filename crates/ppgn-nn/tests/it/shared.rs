@@ -2,9 +2,10 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, Device, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
-    SuffixKind, Tensor, Values,
+    Batch, BlockConfig, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
+    Values,
 };
+use ppgn_nn::{Evaluated, Matrix, Result};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ fn batch_of<T: Number>(channels: usize, graphs: &[&Rows]) -> Batch {
         graphs.iter().map(|g| g.numbers.iter().map(|&x| T::from_f64(x)).collect()).collect();
     let pairs: Vec<(usize, &[T])> =
         graphs.iter().zip(&numbers).map(|(g, v)| (g.nodes, v.as_slice())).collect();
-    Batch::dense(channels, &pairs, &Device::default()).unwrap()
+    Batch::dense(channels, &pairs).unwrap()
 }
 
 /// A batch of such graphs.
@@ -68,9 +69,9 @@ pub(crate) fn batch(channels: usize, graphs: &[&Rows], precision: Precision) -> 
     }
 }
 
-/// The numbers of a tensor.
-pub(crate) fn numbers(tensor: Tensor<2>) -> Vec<f64> {
-    Values::of(tensor).unwrap().to_f64()
+/// The numbers of a matrix.
+pub(crate) fn numbers(matrix: Matrix) -> Vec<f64> {
+    matrix.to_f64()
 }
 
 /// The largest absolute value.
@@ -84,6 +85,15 @@ pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (x, y)| (x - y).abs().max(m))
 }
 
+/// The loss that is a combination of all scores with these slopes.
+pub(crate) fn weighted(slopes: &[f64]) -> impl Fn(&Matrix) -> Result<Evaluated> {
+    move |scores: &Matrix| {
+        let value = scores.to_f64().iter().zip(slopes).map(|(s, w)| s * w).sum();
+        let gradient = Values::from_f64(scores.precision(), slopes);
+        Ok(Evaluated { value, gradient: Matrix::new(scores.rows(), scores.columns(), gradient)? })
+    }
+}
+
 /// The arrays of a network.
 pub(crate) fn arrays(network: &Ppgn) -> Vec<Values> {
     network.parameters().unwrap().into_iter().map(|(_, values)| values).collect()
@@ -91,7 +101,7 @@ pub(crate) fn arrays(network: &Ppgn) -> Vec<Values> {
 
 /// A network with biases drawn from +-0.1: the paper's zero biases make exact ties, which rounding breaks.
 pub(crate) fn biased(config: &PpgnConfig, seed: u64, precision: Precision) -> Ppgn {
-    let mut network = config.init(&Device::default(), seed, precision).unwrap();
+    let mut network = config.init(seed, precision).unwrap();
     let layout = network.layout().clone();
     let mut random = Stream::new(seed, "test biases", &[]);
     let mut flat: Vec<Vec<f64>> = arrays(&network).iter().map(Values::to_f64).collect();

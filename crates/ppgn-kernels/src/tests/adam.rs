@@ -1,7 +1,7 @@
 //! The optimiser's step against its formula, over more than one chunk.
 
-use crate::naive::Random;
-use ppgn_kernels::{AdamStep, adam, finite};
+use super::naive::Random;
+use crate::{AdamStep, adam, finite};
 
 #[test]
 fn a_step_is_the_formula() {

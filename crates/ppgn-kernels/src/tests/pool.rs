@@ -1,7 +1,7 @@
 //! Pooling with ties, by hand and against the equations.
 
-use crate::naive::Random;
-use ppgn_kernels::{Count, Pools, Square, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
+use super::naive::Random;
+use crate::{Count, Pools, Square, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
 
 const X: [f64; 14] = [-4.0, -2.0, -2.0, -2.0, -2.0, 5.0, 7.0, 1.0, 7.0, 5.0, 0.0, 7.0, 2.0, 3.0];
 

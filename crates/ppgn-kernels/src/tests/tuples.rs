@@ -1,11 +1,13 @@
 //! The generalised product and the sums over one index against the equations, one term at a time.
 
-use crate::naive::Random;
-use ppgn_kernels::{
-    Colours, Example, Pools, Real, Square, generalised_product, generalised_product_backward, index_sums,
-    index_sums_backward, patterns, pool_max, pool_max_backward, pool_sum, pool_sum_backward, product,
-    product_backward, quotient_generalised, quotient_generalised_backward, quotient_sums,
-    quotient_sums_backward,
+use super::naive::Random;
+use crate::generalised::quotient::{quotient_generalised, quotient_generalised_backward};
+use crate::generalised::{generalised_product, generalised_product_backward};
+use crate::product::{product, product_backward};
+use crate::sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
+use crate::{
+    Colours, Example, Pools, Real, Square, Workspace, patterns, pool_max, pool_max_backward, pool_sum,
+    pool_sum_backward,
 };
 
 /// For every row above: its factor and, for every node j, the rows below of the tuple with j in each of its places.
@@ -193,12 +195,12 @@ fn of_pairs_it_is_the_second_factor_times_the_first() {
     let [a, b, dw] = [(); 3].map(|()| random.numbers(rows * 4));
     let [mut general, mut pairs] = [vec![0.0; rows * 4], vec![0.0; rows * 4]];
     generalised_product(&graphs, 4, &[&a, &b], &mut general);
-    product(&graphs, 4, &b, &a, &mut pairs);
+    product(&Workspace::default(), &graphs, 4, &b, &a, &mut pairs);
     close(&general, &pairs, 1e-14, "product");
     let [mut da, mut db] = [general, pairs];
     generalised_product_backward(&graphs, 4, &dw, &[&a, &b], &mut [&mut da, &mut db]);
     let (mut ga, mut gb) = (a, b);
-    product_backward(&graphs, 4, &dw, &mut gb, &mut ga);
+    product_backward(&Workspace::default(), &graphs, 4, &dw, &mut gb, &mut ga);
     close(&da, &ga, 1e-14, "gradient");
     close(&db, &gb, 1e-14, "gradient");
 }

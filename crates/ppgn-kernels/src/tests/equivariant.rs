@@ -1,7 +1,7 @@
 //! Equivariant layers against their definition: every partition of four indices, entry by entry, in f64.
 
-use crate::naive::Random;
-use ppgn_kernels::{Buffer, Equivariant, Linears, Real, Square};
+use super::naive::Random;
+use crate::{Buffer, Equivariant, Linears, Real, Square, Workspace};
 
 /// All partitions of four indices in lexicographic order, as the block of every index.
 fn partitions() -> Vec<[usize; 4]> {
@@ -118,10 +118,16 @@ fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
     Linears { layers: widths.windows(2).map(layer).collect() }
 }
 
-fn buffer<T: Real>(numbers: &[T]) -> Buffer<T> {
-    let mut buffer = Buffer::dirty(numbers.len());
-    buffer.copy_from_slice(numbers);
-    buffer
+/// The last output and, for its gradient `d`, those of the parameters and of X.
+fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) -> [Vec<T>; 3] {
+    let workspace = Workspace::default();
+    let results = layers.forward(&workspace, graphs, x, true);
+    let last = results.last().unwrap().to_vec();
+    assert!(layers.forward(&workspace, graphs, x, false)[0][..] == last[..]);
+    let (mut gradient, mut dx) = (vec![T::default(); layers.len()], vec![T::default(); x.len()]);
+    let d = Buffer::copy(&workspace, d);
+    layers.backward(&workspace, graphs, x, results, d, &mut gradient, Some(&mut dx));
+    [last, gradient, dx]
 }
 
 #[test]
@@ -138,10 +144,8 @@ fn a_layer_is_its_fifteen_operations() {
             (random.numbers(15 * a * b + 2 * b), random.numbers(rows * a), random.numbers(rows * b));
         let wanted = naive(sizes, [a, b], &p, &x, &d);
         let (graphs, layer) = (squares(sizes), linears(&p, &[a, b]));
-        let (y, kept) = layer.forward(&graphs, &x, true);
+        let [y, gradient, dx] = run(&layer, &graphs, &x, &d);
         close(&y, &wanted.y, 1e-12, "output");
-        let mut gradient = vec![0.0; p.len()];
-        let dx = layer.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
         close(&dx, &wanted.dx, 1e-12, "dx");
         close(&gradient, &wanted.gradient, 1e-12, "gradient");
     }
@@ -160,14 +164,10 @@ fn layers_follow_each_other() {
     let last = naive(&sizes, [5, 3], p2, &hidden.y, &d);
     let first = naive(&sizes, [2, 5], p1, &x, &last.dx);
     let layers = linears(&p, &widths);
-    let (y, kept) = layers.forward(&graphs, &x, true);
+    let [y, gradient, dx] = run(&layers, &graphs, &x, &d);
     close(&y, &last.y, 1e-12, "output");
-    let mut gradient = vec![0.0; p.len()];
-    let dx = layers.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
     close(&dx, &first.dx, 1e-12, "dx");
     close(&gradient, &[first.gradient, last.gradient].concat(), 1e-12, "gradient");
-    let (again, kept) = layers.forward(&graphs, &x, false);
-    assert!(again[..] == y[..] && kept.is_none());
 }
 
 #[test]
@@ -179,15 +179,9 @@ fn bits_do_not_depend_on_threads() {
     let mut numbers = |count| -> Vec<f32> { random.numbers(count).iter().map(|&x| x as f32).collect() };
     let length = widths.windows(2).map(|w| 15 * w[0] * w[1] + 2 * w[1]).sum();
     let (p, x, d) = (numbers(length), numbers(rows * 5), numbers(rows * 37));
-    let run = |threads: usize| {
+    let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let layers = linears(&p, &widths);
-            let (y, kept) = layers.forward(&graphs, &x, true);
-            let mut gradient = vec![0.0; p.len()];
-            let dx = layers.backward(&graphs, &x, kept.unwrap(), buffer(&d), &mut gradient, true).unwrap();
-            (y.to_vec(), gradient, dx.to_vec())
-        })
+        pool.install(|| run(&linears(&p, &widths), &graphs, &x, &d))
     };
-    assert_eq!(run(1), run(3));
+    assert_eq!(on(1), on(3));
 }

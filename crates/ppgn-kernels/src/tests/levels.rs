@@ -1,6 +1,6 @@
 //! All of it again at every level that the machine has: the tests above, in a process of their own.
 
-use ppgn_kernels::Level;
+use crate::Level;
 
 #[test]
 fn every_level_passes() {

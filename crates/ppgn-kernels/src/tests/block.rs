@@ -1,7 +1,9 @@
 //! Blocks of every form and size, forward and backward.
 
-use crate::naive::{self, Form, Random, Way, cut};
-use ppgn_kernels::{Block, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square};
+use super::naive::{self, Form, Random, Way, cut};
+use crate::{
+    Block, Branch, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square, Workspace,
+};
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let mut rest = flat;
@@ -11,43 +13,19 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
         layer
     };
     let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let skip = form.m3.as_ref().map_or(Branch::Skip, |m3| Branch::Rows(mlp(m3)));
     let factors = vec![mlp(&form.mlp), mlp(&form.mlp)];
-    let m3 = form.m3.as_ref().map(|m3| mlp(m3));
-    let m4 = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
+    let join = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
     assert!(rest.is_empty());
-    Block {
-        product: Product::Matrix,
-        factors,
-        m3,
-        linear: None,
-        m4,
-        norm: form.norm,
-        residual: form.residual,
-    }
+    let product = Branch::Product { product: Product::Matrix, factors, norm: form.norm };
+    Block { inputs: form.inputs(), branches: vec![skip, product], join, residual: form.residual }
 }
 
 fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {
     numbers.iter().map(|&x| T::rounded(x)).collect()
 }
 
-/// A number type that can be compared with f64.
-trait Wide: Real {
-    fn wide(self) -> f64;
-}
-
-impl Wide for f32 {
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Wide for f64 {
-    fn wide(self) -> f64 {
-        self
-    }
-}
-
-fn close<T: Wide>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
+fn close<T: Real>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), wanted.len(), "{what}");
     let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
     for (at, (&g, &w)) in got.iter().zip(wanted).enumerate() {
@@ -55,7 +33,7 @@ fn close<T: Wide>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-fn compare<T: Wide>(
+fn compare<T: Real>(
     form: &Form,
     pairs: Pairs<'_>,
     way: &Way<'_>,
@@ -64,6 +42,7 @@ fn compare<T: Wide>(
     tolerance: f64,
 ) {
     let [below, above] = rows;
+    let workspace = Workspace::default();
     let mut random = Random::new(seed);
     // Numbers of either precision are exactly the same.
     let mut numbers =
@@ -73,22 +52,22 @@ fn compare<T: Wide>(
         naive::block(form, way, above, &p, &cut(&x, form.inputs()), &cut(&d, form.outputs()));
     let (p, x) = (rounded::<T>(&p), rounded::<T>(&x));
     let block = build(form, &p);
-    let (got, kept) = block.forward(pairs, &x, Keep::Results);
+    let (got, kept) = block.forward(&workspace, pairs, &x, Keep::Results);
     close(&got, &output.concat(), tolerance, "output");
-    let (again, none) = block.forward(pairs, &x, Keep::Nothing);
+    let (again, none) = block.forward(&workspace, pairs, &x, Keep::Nothing);
     assert!(again[..] == got[..] && none.is_none());
     let back = |kept: Kept<T>| {
-        let mut dy = Buffer::dirty(d.len());
+        let mut dy = Buffer::dirty(&workspace, d.len());
         dy.copy_from_slice(&rounded::<T>(&d));
         let mut g = vec![T::default(); p.len()];
-        let dx = block.backward(pairs, &x, kept, dy, &mut g, true).unwrap();
+        let dx = block.backward(&workspace, pairs, &x, kept, dy, &mut g, true).unwrap();
         (g, dx.to_vec())
     };
     let (g, got) = back(kept.unwrap());
     close(&g, &gradient, tolerance, "gradient");
     close(&got, &dx.concat(), tolerance, "dx");
     // Hidden layers that were kept are those that are computed again.
-    let (_, kept) = block.forward(pairs, &x, Keep::Hidden);
+    let (_, kept) = block.forward(&workspace, pairs, &x, Keep::Hidden);
     assert!(back(kept.unwrap()) == (g, got));
 }
 
@@ -181,12 +160,15 @@ fn bits_do_not_depend_on_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
+            let workspace = Workspace::default();
             let block = build(&form, &p);
-            let (output, kept) = block.forward(Pairs::Dense(&graphs), &x, Keep::Hidden);
-            let mut dy = Buffer::dirty(d.len());
+            let (output, kept) = block.forward(&workspace, Pairs::Dense(&graphs), &x, Keep::Hidden);
+            let mut dy = Buffer::dirty(&workspace, d.len());
             dy.copy_from_slice(&d);
             let mut g = vec![0.0; p.len()];
-            let dx = block.backward(Pairs::Dense(&graphs), &x, kept.unwrap(), dy, &mut g, true).unwrap();
+            let dx = block
+                .backward(&workspace, Pairs::Dense(&graphs), &x, kept.unwrap(), dy, &mut g, true)
+                .unwrap();
             (output.to_vec(), g, dx.to_vec())
         })
     };

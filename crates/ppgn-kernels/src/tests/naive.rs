@@ -1,6 +1,6 @@
 //! A block and its gradient from the equations: one number at a time, in f64.
 
-use ppgn_kernels::{Example, Square};
+use crate::{Example, Square};
 
 /// A stream of numbers in -1..1, with some exact zeros.
 pub(crate) struct Random(u64);
@@ -187,8 +187,8 @@ pub(crate) fn block(
     d: &Rows,
 ) -> (Rows, Vec<f64>, Rows) {
     let mut start = 0;
-    let [l1, l2] = [(); 2].map(|()| layers(&form.mlp, &mut start));
     let l3 = form.m3.as_ref().map_or(Vec::new(), |m3| layers(m3, &mut start));
+    let [l1, l2] = [(); 2].map(|()| layers(&form.mlp, &mut start));
     let m4 = form.m4.map(|m4| layers(&[form.passed() + form.product(), m4], &mut start).remove(0));
     let all = |l: &[Layer]| -> Vec<Rows> { x.iter().map(|x| mlp(l, p, x)).collect() };
     let (a1, a2, a3) = (all(&l1), all(&l2), all(&l3));

@@ -1,0 +1,206 @@
+//! What the passes of a network share: memory that is used again, and a request to stop.
+//!
+//! Activations have the same sizes from step to step, and fresh pages cost as much as filling them. A [`Buffer`] that is
+//! dropped goes back to the [`Workspace`] it came from, and the next one of about its size is made of it. A workspace keeps
+//! at most half as much again as was ever in use at once, and nothing after [`release`](Workspace::release). It is a
+//! handle: clones share the memory, and two workspaces share nothing.
+
+use crate::real::Real;
+use rayon::prelude::*;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Memory for passes, and a flag that ends them early.
+///
+/// ```
+/// use ppgn_kernels::{Buffer, Workspace};
+/// let workspace = Workspace::default();
+/// let buffer = Buffer::<f32>::zeros(&workspace, 1000);
+/// assert!(buffer.iter().all(|&x| x == 0.0));
+/// drop(buffer);
+/// assert_eq!(workspace.kept(), 4000);
+/// workspace.release();
+/// assert_eq!(workspace.kept(), 0);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    stores: Arc<Stores>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Workspace {
+    /// The same memory with a flag: once it is set, passes end soon, and what they return is meaningless. Whoever sets it
+    /// discards the result.
+    pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
+        Workspace { stores: self.stores.clone(), stop: Some(flag) }
+    }
+
+    /// Whether passes were asked to end.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Bytes that are kept and not in use.
+    pub fn kept(&self) -> usize {
+        lock(&self.stores.single).kept * size_of::<f32>() + lock(&self.stores.double).kept * size_of::<f64>()
+    }
+
+    /// Gives back to the system what is not in use.
+    pub fn release(&self) {
+        lock(&self.stores.single).clear();
+        lock(&self.stores.double).clear();
+    }
+}
+
+/// A store per number type.
+#[derive(Debug, Default)]
+pub(crate) struct Stores {
+    pub(crate) single: Mutex<Store<f32>>,
+    pub(crate) double: Mutex<Store<f64>>,
+}
+
+/// What is not in use, oldest first, and the figures that bound it (all in numbers, not bytes).
+#[derive(Debug)]
+pub(crate) struct Store<T> {
+    free: Vec<Vec<T>>,
+    kept: usize,
+    used: usize,
+    most: usize,
+}
+
+impl<T> Default for Store<T> {
+    fn default() -> Self {
+        Store { free: Vec::new(), kept: 0, used: 0, most: 0 }
+    }
+}
+
+impl<T> Store<T> {
+    /// The smallest vector that is long enough and not far too long: batches differ in size.
+    fn take(&mut self, length: usize) -> Option<Vec<T>> {
+        let fits = |v: &&Vec<T>| v.len() >= length && v.len() / 4 <= length;
+        let best = self.free.iter().filter(fits).map(Vec::len).min()?;
+        let place = self.free.iter().position(|v| v.len() == best)?;
+        self.kept -= best;
+        Some(self.free.remove(place))
+    }
+
+    fn give(&mut self, v: Vec<T>) {
+        self.used -= v.len();
+        self.kept += v.len();
+        self.free.push(v);
+        while self.kept + self.used > self.most + self.most / 2 {
+            self.kept -= self.free.remove(0).len();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.free = Vec::new();
+        (self.kept, self.most) = (0, self.used);
+    }
+}
+
+fn lock<T>(store: &Mutex<Store<T>>) -> MutexGuard<'_, Store<T>> {
+    // Nothing in here panics half-way, so what a poisoned lock guards is whole.
+    store.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// A slice of numbers from a workspace.
+#[derive(Debug)]
+pub struct Buffer<T: Real> {
+    whole: Vec<T>,
+    length: usize,
+    stores: Arc<Stores>,
+}
+
+impl<T: Real> Buffer<T> {
+    /// `length` numbers with any values.
+    pub fn dirty(workspace: &Workspace, length: usize) -> Self {
+        let stores = workspace.stores.clone();
+        let taken = lock(T::store(&stores)).take(length);
+        let whole = taken.unwrap_or_else(|| vec![T::default(); length]);
+        {
+            let mut store = lock(T::store(&stores));
+            store.used += whole.len();
+            store.most = store.most.max(store.used);
+        }
+        Buffer { whole, length, stores }
+    }
+
+    /// `length` zeros.
+    pub fn zeros(workspace: &Workspace, length: usize) -> Self {
+        let mut buffer = Self::dirty(workspace, length);
+        clear(&mut buffer);
+        buffer
+    }
+
+    /// A copy of these numbers.
+    pub fn copy(workspace: &Workspace, numbers: &[T]) -> Self {
+        let mut copy = Self::dirty(workspace, numbers.len());
+        copy.copy_from_slice(numbers);
+        copy
+    }
+}
+
+/// Sets all numbers to 0.
+pub fn clear<T: Real>(numbers: &mut [T]) {
+    numbers.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
+}
+
+impl<T: Real> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        lock(T::store(&self.stores)).give(std::mem::take(&mut self.whole));
+    }
+}
+
+impl<T: Real> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.whole[..self.length]
+    }
+}
+
+impl<T: Real> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.whole[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_gives_what_fits_and_keeps_little() {
+        let mut store = Store { free: Vec::new(), kept: 0, used: 100, most: 100 };
+        store.give(vec![0u8; 60]);
+        store.give(vec![0u8; 40]);
+        assert_eq!((store.kept, store.used), (100, 0));
+        assert!(store.take(9).is_none() && store.take(61).is_none());
+        assert_eq!(store.take(40).map(|v| v.len()), Some(40));
+        store.used += 90;
+        store.give(vec![0u8; 90]);
+        // 60 and 90 are not more than 150, with 70 they are: the oldest is gone.
+        assert_eq!((store.kept, store.free.len()), (150, 2));
+        store.used += 70;
+        store.give(vec![0u8; 70]);
+        assert_eq!((store.kept, store.free.len()), (70, 1));
+    }
+
+    #[test]
+    fn workspaces_share_nothing_and_clones_do() {
+        let (one, other) = (Workspace::default(), Workspace::default());
+        let buffer = Buffer::<f64>::dirty(&one, 10);
+        let clone = one.clone();
+        drop(buffer);
+        assert_eq!((one.kept(), clone.kept(), other.kept()), (80, 80, 0));
+        let flag = Arc::new(AtomicBool::new(false));
+        let stoppable = clone.stopped_by(flag.clone());
+        assert!(!stoppable.is_stopped());
+        flag.store(true, Ordering::Relaxed);
+        assert!(stoppable.is_stopped() && !one.is_stopped());
+        assert_eq!(stoppable.kept(), 80);
+    }
+}

@@ -1,0 +1,85 @@
+//! The choices within a network that have a name each.
+
+use serde::{Deserialize, Serialize};
+
+/// m3: what happens to X on its way past the product.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum M3 {
+    /// Nothing, as in the paper's experiments.
+    #[default]
+    Identity,
+    /// An MLP with these layer widths, a ReLU after every layer; the last is the width of m3(X).
+    Mlp(Vec<usize>),
+}
+
+/// m4: how m3(X) and W become the block's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum M4 {
+    /// One linear layer on the two, without activation.
+    #[default]
+    Linear,
+    /// The output is their concatenation (m3(X), W): the block of the paper's Section 6, and of Theorem 2.
+    None,
+}
+
+/// What turns blocks' outputs into scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuffixKind {
+    /// Pool after the last block, then fully connected layers with ReLU between.
+    I,
+    /// Pool after every block, one linear map each, summed.
+    #[default]
+    Ii,
+}
+
+/// How pooling joins pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The maximum over the diagonal, and over the rest: the paper's suffixes.
+    #[default]
+    Max,
+    /// The sums: the invariant linear layer h of the theorems.
+    Sum,
+}
+
+/// What the product is divided by, n the nodes of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Scale {
+    /// Nothing.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// sqrt(n).
+    #[serde(rename = "sqrt-n")]
+    SqrtN,
+    /// n.
+    #[serde(rename = "n")]
+    N,
+}
+
+impl Scale {
+    /// The factor for a graph with n nodes.
+    pub fn factor(self, nodes: usize) -> f64 {
+        match self {
+            Scale::None => 1.0,
+            Scale::SqrtN => 1.0 / (nodes.max(1) as f64).sqrt(),
+            Scale::N => 1.0 / nodes.max(1) as f64,
+        }
+    }
+}
+
+/// Normalisation of the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// None.
+    #[default]
+    None,
+    /// Each row of W divided by the root of its mean square over the channels. There is no learned gain: what
+    /// follows is linear in every channel, and has one already.
+    Rms,
+}

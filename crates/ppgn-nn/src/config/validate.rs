@@ -1,0 +1,97 @@
+//! What cannot be built, found before anything is.
+
+use super::{M3, M4, PpgnConfig};
+use crate::error::{Error, Result};
+use crate::layout::Layout;
+
+/// Longer tuples are more than any memory holds, but for graphs of a few nodes.
+const MOST_ORDER: usize = 10;
+
+/// More parameters than this are a slip of the pen, not a network.
+const MOST_PARAMETERS: usize = 1 << 30;
+
+impl PpgnConfig {
+    /// Whether such a network can be built; the error says what is wrong.
+    pub fn validate(&self) -> Result<()> {
+        let positive = |what: &str, n: usize| match n {
+            0 => Err(Error::config(format!("a network has {what}, this one has 0"))),
+            _ => Ok(()),
+        };
+        positive("at least one input channel", self.inputs)?;
+        positive("at least one output", self.outputs)?;
+        positive("at least one block", self.blocks.len())?;
+        positive("MLPs of at least one layer", self.depth)?;
+        if !(2..=MOST_ORDER).contains(&self.order) {
+            return Err(Error::config(format!(
+                "a network has an order from 2 (pairs of nodes) to {MOST_ORDER}, not {}",
+                self.order
+            )));
+        }
+        let m3: &[usize] = match &self.m3 {
+            M3::Identity => &[],
+            M3::Mlp(widths) if widths.is_empty() => {
+                return Err(Error::config("m3 as an MLP needs at least one width; the identity has none"));
+            }
+            M3::Mlp(widths) => widths,
+        };
+        let blocks = self
+            .blocks
+            .iter()
+            .flat_map(|b| [b.width, b.product()].into_iter().chain(b.hidden.iter().flatten().copied()));
+        for width in blocks.chain(m3.iter().copied()).chain(self.suffix_hidden.iter().copied()) {
+            positive("layers of at least one channel", width)?;
+        }
+        if self.depth > 1000 || self.blocks.len() > 1000 {
+            return Err(Error::config("a network has at most 1000 blocks with MLPs of at most 1000 layers"));
+        }
+        self.model.validate(self)?;
+        if self.residual && self.m4 == M4::None {
+            return Err(Error::config(
+                "residual blocks need m4: without it a block's output is (m3(X), W), which has X in it already",
+            ));
+        }
+        match Layout::count(self) {
+            Some(n) if n <= MOST_PARAMETERS => Ok(()),
+            _ => Err(Error::config(format!(
+                "these widths make more than {MOST_PARAMETERS} parameters; the blocks are {:?}",
+                self.blocks.iter().map(|b| b.width).collect::<Vec<_>>()
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BlockConfig;
+    use crate::model::Model;
+
+    #[test]
+    fn what_cannot_be_built_is_refused() {
+        let base = || PpgnConfig::new(2, 2);
+        let message = |config: PpgnConfig| {
+            let error = config.validate().unwrap_err();
+            assert!(error.is_call());
+            error.to_string()
+        };
+        assert!(message(PpgnConfig { inputs: 0, ..base() }).contains("input channel"));
+        assert!(message(PpgnConfig { outputs: 0, ..base() }).contains("output"));
+        assert!(message(PpgnConfig { blocks: vec![], ..base() }).contains("block"));
+        assert!(message(PpgnConfig { blocks: vec![BlockConfig::new(0)], ..base() }).contains("channel"));
+        assert!(message(PpgnConfig { depth: 0, ..base() }).contains("one layer"));
+        assert!(message(PpgnConfig { order: 1, ..base() }).contains("from 2"));
+        assert!(message(PpgnConfig { order: 11, ..base() }).contains("not 11"));
+        assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
+        assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
+        assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
+        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("leave `m4` out"));
+        assert!(message(PpgnConfig { model: Model::Lin, residual: true, ..base() }).contains("`residual`"));
+        assert!(
+            message(PpgnConfig { blocks: vec![BlockConfig::new(usize::MAX)], ..base() })
+                .contains("more than")
+        );
+        assert!(message(PpgnConfig { depth: usize::MAX, ..base() }).contains("1000"));
+        let wide = BlockConfig { product: Some(usize::MAX), ..BlockConfig::new(1) };
+        assert!(message(PpgnConfig { blocks: vec![wide; 3], m4: M4::None, ..base() }).contains("more than"));
+    }
+}

@@ -1,0 +1,241 @@
+//! A network on the CPU: rows through blocks, pooling and suffix, and all the way back, by the kernels.
+//!
+//! [`cut`] lays a block's description over its parameters, [`view`] shows the batch's space to the kernels; this file is the
+//! two passes. What the backward pass needs is on a [`Tape`].
+
+mod cut;
+mod view;
+
+use crate::config::{Pooling, PpgnConfig, SuffixKind};
+use crate::model::Description;
+use crate::space::Space;
+use ppgn_kernels::{
+    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, pool_max,
+    pool_max_backward, pool_sum, pool_sum_backward,
+};
+use view::View;
+
+/// A network's layers over their parameters, on a space.
+pub(crate) struct Engine<'a, T> {
+    config: &'a PpgnConfig,
+    blocks: Vec<Block<'a, T>>,
+    suffix: Suffix<'a, T>,
+    view: View<'a>,
+    workspace: &'a Workspace,
+}
+
+/// Hidden layers of up to so many bytes are kept for the backward pass; of more, they are computed again.
+const HIDDEN: usize = 512 << 20;
+
+/// What a backward pass needs of the forward pass.
+#[derive(Debug)]
+pub(crate) struct Tape<T: Real> {
+    blocks: BlockTape<T>,
+    pooled: Vec<Buffer<T>>,
+    scored: Scored<T>,
+}
+
+impl<T: Real> Tape<T> {
+    /// The scores, `[graphs, outputs]`.
+    pub(crate) fn scores(&self) -> &[T] {
+        &self.scored.scores
+    }
+}
+
+/// What of it the blocks need.
+#[derive(Debug)]
+struct BlockTape<T: Real> {
+    /// The input of every block but the first.
+    inputs: Vec<Buffer<T>>,
+    kept: Vec<Kept<T>>,
+    /// The maxima's ties of every pooled block; nothing where sums are pooled.
+    ties: Vec<Ties<T>>,
+}
+
+impl<'a, T: Real> Engine<'a, T> {
+    /// The engine of a network, from its descriptions and the arrays of its layout.
+    pub(crate) fn new(
+        config: &'a PpgnConfig,
+        blocks: &[Description],
+        arrays: &[&'a [T]],
+        space: &'a Space,
+        workspace: &'a Workspace,
+    ) -> Self {
+        let widths: Vec<usize> =
+            std::iter::once(config.first_width()).chain(blocks.iter().map(Description::outputs)).collect();
+        let layers = cut::layers(&config.suffix_layers(&widths), arrays[blocks.len()]);
+        let suffix = match config.suffix {
+            SuffixKind::I => Suffix::Chain(layers),
+            SuffixKind::Ii => Suffix::Sum(layers),
+        };
+        let blocks = blocks.iter().zip(arrays).map(|(block, array)| cut::block(block, array)).collect();
+        Engine { config, blocks, suffix, view: View::new(config, space), workspace }
+    }
+
+    /// The pooled features that the suffix takes, `[graphs, patterns * width]` each.
+    pub(crate) fn features(&self, rows: &[T]) -> Vec<Buffer<T>> {
+        in_pool(|| self.blocks_forward(rows, false).0)
+    }
+
+    /// The scores, `[graphs, outputs]`.
+    pub(crate) fn scores(&self, rows: &[T]) -> Vec<T> {
+        in_pool(|| {
+            let (pooled, _) = self.blocks_forward(rows, false);
+            self.suffix.forward(self.workspace, self.view.graphs(), &pooled).scores.to_vec()
+        })
+    }
+
+    /// The scores, with what the backward pass needs.
+    pub(crate) fn forward(&self, rows: &[T]) -> Tape<T> {
+        in_pool(|| {
+            let (pooled, blocks) = self.blocks_forward(rows, true);
+            let scored = self.suffix.forward(self.workspace, self.view.graphs(), &pooled);
+            Tape { blocks, pooled, scored }
+        })
+    }
+
+    /// Adds the gradients of all parameters to `gradients`, one array of the layout each, from that of the scores.
+    pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
+        in_pool(|| {
+            let Tape { blocks, pooled, scored } = tape;
+            let Some((of_suffix, of_blocks)) = gradients.split_last_mut() else { return };
+            let features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            self.blocks_backward(rows, blocks, &features, of_blocks);
+        });
+    }
+
+    /// What the hidden layers of all MLPs would take.
+    fn hidden_bytes(&self) -> usize {
+        let numbers = self.blocks.iter().enumerate().map(|(l, block)| self.view.rows(l) * block.hidden());
+        numbers.sum::<usize>() * size_of::<T>()
+    }
+
+    fn blocks_forward(&self, rows: &[T], keep: bool) -> (Vec<Buffer<T>>, BlockTape<T>) {
+        let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
+        let mut pooled = Vec::new();
+        let mut input: Option<Buffer<T>> = None;
+        let what = match keep {
+            true if self.hidden_bytes() <= HIDDEN => Keep::Hidden,
+            true => Keep::Results,
+            false => Keep::Nothing,
+        };
+        for (l, block) in self.blocks.iter().enumerate() {
+            let x = input.as_deref().unwrap_or(rows);
+            let (output, kept) = block.forward(self.workspace, self.view.pairs(l), x, what);
+            if self.config.pools_after(l) {
+                let (width, pools) = (block.outputs(), self.view.pools(l + 1));
+                let length = self.view.graphs() * self.config.pools() * width;
+                let mut features = Buffer::zeros(self.workspace, length);
+                match self.config.pooling {
+                    Pooling::Max => tape.ties.push(pool_max(pools, width, &output, &mut features, keep)),
+                    Pooling::Sum => pool_sum(pools, width, &output, &mut features),
+                }
+                pooled.push(features);
+            }
+            tape.kept.extend(kept);
+            if let Some(x) = input.replace(output).filter(|_| keep) {
+                tape.inputs.push(x);
+            }
+        }
+        (pooled, tape)
+    }
+
+    /// Adds the gradients of the blocks' parameters to theirs, from those of the pooled features.
+    fn blocks_backward(
+        &self,
+        rows: &[T],
+        tape: BlockTape<T>,
+        features: &[Buffer<T>],
+        gradients: &mut [Vec<T>],
+    ) {
+        let BlockTape { mut inputs, mut kept, mut ties } = tape;
+        let mut features = features.iter().rev();
+        let mut d: Option<Buffer<T>> = None;
+        for (l, block) in self.blocks.iter().enumerate().rev() {
+            let width = block.outputs();
+            let length = self.view.rows(l + 1) * width;
+            let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.workspace, length));
+            if let Some(features) = features.next().filter(|_| self.config.pools_after(l)) {
+                let pools: Pools<'_> = self.view.pools(l + 1);
+                match ties.pop() {
+                    Some(ties) => pool_max_backward(pools, width, &ties, features, &mut gradient),
+                    None => pool_sum_backward(pools, width, features, &mut gradient),
+                }
+            }
+            let x = inputs.pop();
+            let Some(kept) = kept.pop() else { break };
+            let x = x.as_deref().unwrap_or(rows);
+            let pairs = self.view.pairs(l);
+            d = block.backward(self.workspace, pairs, x, kept, gradient, &mut gradients[l], l > 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BlockConfig;
+    use crate::layout::Layout;
+    use crate::precision::Precision;
+    use crate::{Batch, Number};
+    use ppgn_graph::encode::{Encoding, Kind};
+    use ppgn_graph::{Graph, Schema};
+    use ppgn_kernels::{Branch, Mlp, Product};
+
+    /// At k = 2 the generalised product is Y2 . Y1.
+    #[test]
+    fn at_order_two_it_is_the_ordinary_network_with_m1_and_m2_exchanged() {
+        let graphs = [
+            Graph::directed(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 4)]).unwrap(),
+            Graph::directed(3, [(0, 1), (0, 2)]).unwrap(),
+        ];
+        let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&graphs).unwrap()).unwrap();
+        let graphs: Vec<&Graph> = graphs.iter().collect();
+        let batch = Batch::encode(&encoder, &graphs, Precision::F64).unwrap();
+        let config = PpgnConfig { blocks: vec![BlockConfig::new(6); 3], ..PpgnConfig::new(1, 2) };
+        let layout = Layout::new(&config);
+        // Without biases all is made of powers of the adjacency matrix, which commute.
+        let biased = |a: &crate::Values| a.to_f64().iter().map(|x| x + 0.1).collect::<Vec<f64>>();
+        let arrays: Vec<Vec<f64>> = layout.initial(3, Precision::F64).iter().map(biased).collect();
+        let arrays: Vec<&[f64]> = arrays.iter().map(Vec::as_slice).collect();
+        let rows = f64::slice(batch.rows()).unwrap();
+        let workspace = Workspace::default();
+        let blocks = config.descriptions();
+        let run = |engine: &Engine<'_, f64>| {
+            let (pooled, tape) = engine.blocks_forward(rows, true);
+            let ones: Vec<Buffer<f64>> =
+                pooled.iter().map(|p| Buffer::copy(&workspace, &vec![1.0; p.len()])).collect();
+            let mut gradients: Vec<Vec<f64>> =
+                layout.arrays()[..3].iter().map(|array| vec![0.0; array.len()]).collect();
+            engine.blocks_backward(rows, tape, &ones, &mut gradients);
+            (pooled.iter().map(|p| p.to_vec()).collect::<Vec<_>>(), gradients)
+        };
+        let new = || Engine::new(&config, &blocks, &arrays, batch.space(), &workspace);
+        let mut general = new();
+        let plain = run(&general);
+        let each = |engine: &mut Engine<'_, f64>, change: fn(&mut Product, &mut Vec<Mlp<'_, f64>>)| {
+            for block in &mut engine.blocks {
+                for branch in &mut block.branches {
+                    if let Branch::Product { product, factors, .. } = branch {
+                        change(product, factors);
+                    }
+                }
+            }
+        };
+        each(&mut general, |product, _| *product = Product::Generalised);
+        let unchanged = run(&general);
+        each(&mut general, |_, factors| factors.swap(0, 1));
+        let (pooled, mut gradients) = run(&general);
+        for (gradient, block) in gradients.iter_mut().zip(&blocks) {
+            let length = block.layers().take(2).map(|layer| layer.count().unwrap()).sum::<usize>();
+            gradient[..2 * length].rotate_left(length);
+        }
+        let off = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+            a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        let size = |a: &[Vec<f64>]| a.iter().flatten().fold(1.0, |m: f64, x| m.max(x.abs()));
+        assert!(off(&pooled, &plain.0) < 1e-12 * size(&pooled));
+        assert!(off(&gradients, &plain.1) < 1e-12 * size(&gradients));
+        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order counts");
+    }
+}

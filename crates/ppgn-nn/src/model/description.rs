@@ -1,0 +1,311 @@
+//! A block as data: its branches, their layers, and how they are joined. This is the one place that says what a block is.
+//!
+//! The layout of parameters, the CPU engine, burn's composition, the theorem compiler and the cost model all read a
+//! [`Description`]; none of them knows a model by name. Parameters lie in the order of [`Description::layers`].
+
+use crate::config::{BlockConfig, M3, M4, Norm, PpgnConfig};
+use ppgn_kernels::Product;
+
+/// What keeps the RMS norm of a row of zeros finite.
+const EPSILON: f64 = 1e-5;
+
+/// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
+const OPERATIONS: usize = 15;
+const BIASES: usize = 2;
+
+/// A linear layer: a weight and a bias.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name in checkpoints, within its block: `mlp1.convs.0`.
+    pub name: String,
+    /// What it is.
+    pub kind: LayerKind,
+    /// Channels of its input.
+    pub inputs: usize,
+    /// Channels of its output.
+    pub outputs: usize,
+    /// The indices of the random stream that its initial weights are drawn from.
+    pub(crate) stream: Vec<u64>,
+}
+
+/// The kinds of linear layers, each with its shapes in checkpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayerKind {
+    /// `Y = X A^T + b` on every row of a block, a convolution of width 1 in checkpoints: `(out, in, 1, 1)` and `(out)`.
+    Rows,
+    /// The same on one row per graph, fully connected in checkpoints: `(out, in)` and `(out)`.
+    Graphs,
+    /// Equivariant, from matrices to matrices: `(15, in, out)` and `(2, out)`.
+    Equivariant,
+}
+
+impl Layer {
+    /// The shapes of weight and bias in checkpoints.
+    pub fn shapes(&self) -> [Vec<usize>; 2] {
+        let Layer { kind, inputs, outputs, .. } = *self;
+        match kind {
+            LayerKind::Rows => [vec![outputs, inputs, 1, 1], vec![outputs]],
+            LayerKind::Graphs => [vec![outputs, inputs], vec![outputs]],
+            LayerKind::Equivariant => [vec![OPERATIONS, inputs, outputs], vec![BIASES, outputs]],
+        }
+    }
+
+    /// How many numbers it has; `None` beyond what can be counted.
+    pub(crate) fn count(&self) -> Option<usize> {
+        let per_output = match self.kind {
+            LayerKind::Rows | LayerKind::Graphs => self.inputs.checked_add(1)?,
+            LayerKind::Equivariant => self.inputs.checked_mul(OPERATIONS)?.checked_add(BIASES)?,
+        };
+        self.outputs.checked_mul(per_output)
+    }
+
+    /// Initial weights are uniform between this and its opposite.
+    pub(crate) fn bound(&self) -> f64 {
+        let operations = if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 };
+        (6.0 / (operations * (self.inputs + self.outputs)) as f64).sqrt()
+    }
+
+    /// Multiplications per row.
+    fn multiplications(&self) -> f64 {
+        // Of the fifteen operations two touch all pairs: the matrix and its transpose.
+        let operations = if self.kind == LayerKind::Equivariant { 2.0 } else { 1.0 };
+        operations * self.inputs as f64 * self.outputs as f64
+    }
+}
+
+/// What a block computes of its input X before the join.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Branch {
+    /// X itself.
+    Skip,
+    /// An MLP on every row, a ReLU after every layer.
+    Rows(Vec<Layer>),
+    /// MLPs on every row, and how their outputs meet.
+    Product {
+        /// How they meet.
+        product: Product,
+        /// The MLPs.
+        factors: Vec<Vec<Layer>>,
+        /// The epsilon of an RMS norm over each row's channels after the product, or no norm.
+        norm: Option<f64>,
+    },
+    /// Linear equivariant layers, a ReLU after each.
+    Equivariant(Vec<Layer>),
+}
+
+impl Branch {
+    /// Channels of its result, for an X with `inputs`.
+    pub fn outputs(&self, inputs: usize) -> usize {
+        let width = |layers: &[Layer]| layers.last().map_or(inputs, |layer| layer.outputs);
+        match self {
+            Branch::Skip => inputs,
+            Branch::Rows(layers) | Branch::Equivariant(layers) => width(layers),
+            Branch::Product { product, factors, .. } => match product {
+                Product::Sums(order) => order.saturating_mul(width(&factors[0])),
+                Product::Matrix | Product::Generalised => width(&factors[0]),
+            },
+        }
+    }
+
+    /// Its layers, in the order of their parameters.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        let (one, several): (&[Layer], &[Vec<Layer>]) = match self {
+            Branch::Skip => (&[], &[]),
+            Branch::Rows(layers) | Branch::Equivariant(layers) => (layers, &[]),
+            Branch::Product { factors, .. } => (&[], factors),
+        };
+        one.iter().chain(several.iter().flatten())
+    }
+
+    /// Whether rows meet in it, so that its result has the rows of the next level.
+    pub fn is_above(&self) -> bool {
+        matches!(self, Branch::Product { .. } | Branch::Equivariant(_))
+    }
+}
+
+/// A block: branches side by side, a join, and whether X is added.
+///
+/// ```
+/// use ppgn_nn::model::Branch;
+/// use ppgn_nn::{BlockConfig, PpgnConfig};
+/// let config = PpgnConfig { blocks: vec![BlockConfig::new(16)], ..PpgnConfig::new(3, 2) };
+/// let block = &config.descriptions()[0];
+/// let names: Vec<&str> = block.layers().map(|layer| layer.name.as_str()).collect();
+/// assert_eq!(names, ["mlp1.convs.0", "mlp1.convs.1", "mlp2.convs.0", "mlp2.convs.1", "skip.conv"]);
+/// assert!(matches!(block.branches[..], [Branch::Skip, Branch::Product { .. }]));
+/// assert_eq!((block.inputs, block.outputs()), (3, 16));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// Channels of X.
+    pub inputs: usize,
+    /// First to last.
+    pub branches: Vec<Branch>,
+    /// One linear layer on the branches' results side by side; without it these are the output.
+    pub join: Option<Layer>,
+    /// Whether X is added to the output, which is as wide.
+    pub residual: bool,
+}
+
+impl Description {
+    /// Channels of the output.
+    pub fn outputs(&self) -> usize {
+        match &self.join {
+            Some(join) => join.outputs,
+            None => side_by_side(&self.branches, self.inputs),
+        }
+    }
+
+    /// All layers, in the order of their parameters: the branches', then the join.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        self.branches.iter().flat_map(Branch::layers).chain(&self.join)
+    }
+
+    /// Why it needs every pair as a row, if it does. Equal rows stay equal only under what acts on a row alone, or on rows
+    /// as the colouring does; a new kind of branch does not compile here until this is answered for it.
+    pub fn needs_pairs(&self) -> Option<&'static str> {
+        self.branches.iter().find_map(|branch| match branch {
+            Branch::Skip
+            | Branch::Rows(_)
+            | Branch::Product { product: Product::Matrix | Product::Generalised | Product::Sums(_), .. } => None,
+            Branch::Equivariant(_) => Some(
+                "its linear equivariant layers act on whole rows and columns, which pairs of one colour need not share",
+            ),
+        })
+    }
+
+    /// Multiplications of a forward pass per row below (of the block's input) and per row above (of its output), on a
+    /// graph with n nodes. Those of a product count `weight` times.
+    pub(crate) fn multiplications(&self, nodes: usize, weight: f64) -> [f64; 2] {
+        let sum = |layers: &mut dyn Iterator<Item = &Layer>| layers.map(Layer::multiplications).sum::<f64>();
+        let meets = self.branches.iter().any(Branch::is_above);
+        let [mut below, mut above] = [0.0; 2];
+        for branch in &self.branches {
+            below += sum(&mut branch.layers());
+            let width = branch.outputs(self.inputs) as f64;
+            if let Branch::Product { product, factors, .. } = branch {
+                // An entry takes this many multiplications per node: a product of k factors k - 1, a sum one.
+                let each = match product {
+                    Product::Matrix | Product::Generalised => factors.len() as f64 - 1.0,
+                    Product::Sums(_) => 1.0,
+                };
+                above += weight * nodes as f64 * width * each;
+            }
+            if let Some(join) = &self.join {
+                let joined = width * join.outputs as f64;
+                *(if branch.is_above() && meets { &mut above } else { &mut below }) += joined;
+            }
+        }
+        [below, above]
+    }
+}
+
+/// The channels of all branches together.
+fn side_by_side(branches: &[Branch], inputs: usize) -> usize {
+    branches.iter().fold(0, |sum: usize, branch| sum.saturating_add(branch.outputs(inputs)))
+}
+
+/// A block to be described: its settings, and what comes in. What models have in common is written here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) config: &'a PpgnConfig,
+    pub(crate) block: &'a BlockConfig,
+    /// The block's number.
+    pub(crate) level: usize,
+    /// Channels of X.
+    pub(crate) inputs: usize,
+}
+
+/// Random streams of a block, beside those of m1 and m2.
+mod stream {
+    pub(super) const M3: u64 = 3;
+    pub(super) const M4: u64 = 4;
+    pub(super) const EQUIVARIANT: u64 = 5;
+
+    /// Of the MLP number m, from 1.
+    pub(super) fn factor(m: usize) -> u64 {
+        if m < 3 { m as u64 } else { m as u64 + 3 }
+    }
+}
+
+impl Place<'_> {
+    /// The widths of the MLPs of a product (of the linear layers in the model `lin`), input and output included.
+    pub(crate) fn widths(&self) -> Vec<usize> {
+        let mut widths = vec![self.inputs];
+        match &self.block.hidden {
+            Some(hidden) => widths.extend(hidden),
+            None => {
+                widths.extend(std::iter::repeat_n(self.block.width, self.config.depth.saturating_sub(1)));
+            }
+        }
+        widths.push(self.block.product());
+        widths
+    }
+
+    /// An MLP.
+    fn mlp(&self, name: &str, stream: u64, widths: &[usize]) -> Vec<Layer> {
+        let layer = |(i, pair): (usize, &[usize])| {
+            self.layer(format!("{name}.convs.{i}"), LayerKind::Rows, stream, i, pair)
+        };
+        widths.windows(2).enumerate().map(layer).collect()
+    }
+
+    fn layer(&self, name: String, kind: LayerKind, stream: u64, i: usize, widths: &[usize]) -> Layer {
+        let stream = vec![0, self.level as u64, stream, i as u64];
+        Layer { name, kind, inputs: widths[0], outputs: widths[1], stream }
+    }
+
+    /// m1, m2, ..., as many as asked for.
+    fn factors(&self, count: usize) -> Vec<Vec<Layer>> {
+        let widths = self.widths();
+        (1..=count).map(|m| self.mlp(&format!("mlp{m}"), stream::factor(m), &widths)).collect()
+    }
+
+    /// m1 on every row.
+    pub(crate) fn m1(&self) -> Branch {
+        Branch::Rows(self.factors(1).swap_remove(0))
+    }
+
+    /// m3, beside as many other MLPs: checkpoints call it `mlp3` where that name is free.
+    pub(crate) fn m3(&self, beside: usize) -> Branch {
+        match &self.config.m3 {
+            M3::Identity => Branch::Skip,
+            M3::Mlp(widths) => {
+                let name = if beside < 3 { "mlp3" } else { "skip.mlp" };
+                let widths: Vec<usize> = [&[self.inputs][..], widths].concat();
+                Branch::Rows(self.mlp(name, stream::M3, &widths))
+            }
+        }
+    }
+
+    /// A product of the MLPs m1, m2, ..., with the norm of the settings.
+    pub(crate) fn product(&self, product: Product, factors: usize) -> Branch {
+        let norm = match self.config.norm {
+            Norm::None => None,
+            Norm::Rms => Some(EPSILON),
+        };
+        Branch::Product { product, factors: self.factors(factors), norm }
+    }
+
+    /// Linear equivariant layers of these widths, input and output included.
+    pub(crate) fn equivariant(&self, widths: &[usize]) -> Branch {
+        let layer = |(i, pair): (usize, &[usize])| {
+            self.layer(format!("lin.{i}"), LayerKind::Equivariant, stream::EQUIVARIANT, i, pair)
+        };
+        Branch::Equivariant(widths.windows(2).enumerate().map(layer).collect())
+    }
+
+    /// These branches joined by m4, with the residual connection of the settings.
+    pub(crate) fn joined(&self, branches: Vec<Branch>) -> Description {
+        let join = match self.config.m4 {
+            M4::None => None,
+            M4::Linear => {
+                let widths = [side_by_side(&branches, self.inputs), self.block.width];
+                Some(self.layer("skip.conv".into(), LayerKind::Rows, stream::M4, 0, &widths))
+            }
+        };
+        let mut block = Description { inputs: self.inputs, branches, join, residual: false };
+        block.residual = self.config.residual && block.outputs() == self.inputs;
+        block
+    }
+}

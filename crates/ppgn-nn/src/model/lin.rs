@@ -1,0 +1,29 @@
+//! The full linear basis alone: layers `ReLU(L(.))` one after another, with neither m3 nor m4.
+
+use super::{Description, Kind, Place};
+use crate::config::{M3, M4, PpgnConfig};
+use crate::error::{Error, Result};
+
+pub(super) struct Lin;
+
+impl Kind for Lin {
+    fn describe(&self, place: &Place<'_>) -> Description {
+        let branches = vec![place.equivariant(&place.widths())];
+        Description { inputs: place.inputs, branches, join: None, residual: false }
+    }
+
+    fn validate(&self, config: &PpgnConfig) -> Result<()> {
+        let more = [
+            (config.m3 != M3::Identity, "m3"),
+            (config.m4 != M4::Linear, "m4"),
+            (config.residual, "residual"),
+            (config.blocks.iter().any(|b| b.product.is_some()), "product"),
+        ];
+        match more.iter().find(|(set, _)| *set) {
+            None => Ok(()),
+            Some((_, name)) => Err(Error::config(format!(
+                "blocks of the model `lin` are linear layers and nothing else: leave `{name}` out"
+            ))),
+        }
+    }
+}

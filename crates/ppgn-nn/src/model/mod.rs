@@ -1,0 +1,143 @@
+//! What a block computes: one file per model, each a [`Description`] of its blocks.
+//!
+//! To add a model, write its file and add it to the list below; `CONTRIBUTING.md` has a worked example. The authors
+//! published no code for the models that the paper compares with; what was chosen where the paper is silent is in
+//! `docs/theory.md`.
+
+mod description;
+mod lin;
+mod mlp;
+mod mp;
+mod mp_lin;
+mod sums;
+
+pub(crate) use description::Place;
+pub use description::{Branch, Description, Layer, LayerKind};
+
+use crate::config::PpgnConfig;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What a model says of itself.
+pub(crate) trait Kind: Sync {
+    /// Its blocks.
+    fn describe(&self, place: &Place<'_>) -> Description;
+
+    /// Whether it computes on tuples of any length, or on pairs alone.
+    fn has_any_order(&self) -> bool {
+        false
+    }
+
+    /// Whether its input are the isomorphism types of tuples, where the order alone does not say so.
+    fn takes_types(&self) -> bool {
+        false
+    }
+
+    /// What else it asks of a configuration.
+    fn validate(&self, _config: &PpgnConfig) -> Result<()> {
+        Ok(())
+    }
+}
+
+macro_rules! models {
+    ($($(#[$attribute:meta])* $variant:ident $name:literal $kind:path;)*) => {
+        /// What a block computes: the four models of the paper's "Equivariant layer evaluation", and the sums of Theorem 1.
+        ///
+        /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, sums
+        /// taken as means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with `normalise`). It looks at whole
+        /// rows and columns, so the models with L run on the dense space only. m3 and m4 are the settings of these names.
+        ///
+        /// ```
+        /// use ppgn_nn::{BlockConfig, Layout, Model, PpgnConfig};
+        /// let count = |model| {
+        ///     let blocks = vec![BlockConfig::new(32), BlockConfig::new(64), BlockConfig::new(256)];
+        ///     Layout::new(&PpgnConfig { model, blocks, ..PpgnConfig::new(38, 2) }).len()
+        /// };
+        /// assert_eq!(Model::FIGURE.map(count), [274_086, 640_166, 1_357_382, 183_078]);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+        pub enum Model {
+            $($(#[$attribute])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Model {
+            /// All models.
+            pub const ALL: &[Model] = &[$(Model::$variant),*];
+
+            /// Its name in settings and files, such as `mp+lin`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Model::$variant => $name,)*
+                }
+            }
+
+            fn kind(self) -> &'static dyn Kind {
+                match self {
+                    $(Model::$variant => &$kind,)*
+                }
+            }
+        }
+    };
+}
+
+models! {
+    /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; of order k > 2, W is the generalised
+    /// product of m1(X), ..., mk(X) (Section 6): as strong as k-FWL.
+    #[default]
+    Mp "mp" mp::Mp;
+    /// Matrix product and the full linear basis: `m4(m3(X), W, ReLU(L(X)))`, L as wide as the block.
+    MpLin "mp+lin" mp_lin::MpLin;
+    /// The full linear basis alone: `depth` layers `ReLU(L(.))`, with neither m3 nor m4 nor anything else.
+    Lin "lin" lin::Lin;
+    /// No pair sees another: `m4(m3(X), m1(X))`.
+    Mlp "mlp" mlp::Mlp;
+    /// `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, Lq the sum over the q-th node of the tuple: the k-order networks of Theorem
+    /// 1's proof, as strong as k-WL. Its input are isomorphism types, and it runs on both spaces.
+    Sums "sums" sums::Sums;
+}
+
+impl Model {
+    /// The four that the paper compares in its "Equivariant layer evaluation", in its order.
+    pub const FIGURE: [Model; 4] = [Model::Mp, Model::MpLin, Model::Lin, Model::Mlp];
+
+    pub(crate) fn is_mp(&self) -> bool {
+        *self == Model::Mp
+    }
+
+    /// Whether its input are isomorphism types of tuples rather than the encoding itself.
+    pub(crate) fn takes_types(self, order: usize) -> bool {
+        order > 2 || self.kind().takes_types()
+    }
+
+    /// Whether it can be built with this configuration.
+    pub(crate) fn validate(self, config: &PpgnConfig) -> Result<()> {
+        if config.order > 2 && !self.kind().has_any_order() {
+            let others: Vec<String> = Model::ALL
+                .iter()
+                .filter(|model| model.kind().has_any_order())
+                .map(|model| format!("`{}`", model.name()))
+                .collect();
+            return Err(Error::config(format!(
+                "the model `{}` computes on pairs, order 2; models for higher orders are {}",
+                self.name(),
+                others.join(" and ")
+            )));
+        }
+        self.kind().validate(config)
+    }
+}
+
+impl PpgnConfig {
+    /// What its blocks are, first to last.
+    pub fn descriptions(&self) -> Vec<Description> {
+        let mut inputs = self.first_width();
+        let blocks = self.blocks.iter().enumerate();
+        let describe = blocks.map(|(level, block)| {
+            let place = Place { config: self, block, level, inputs };
+            let description = self.model.kind().describe(&place);
+            inputs = description.outputs();
+            description
+        });
+        describe.collect()
+    }
+}
