@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training against PyTorch: the same steps and epochs, in turn, and how much sooner ppgn has them done.
+"""Training against PyTorch: the same steps and epochs, in turn, and how much faster ppgn is.
 
 The peer is the authors' model in PyTorch (`ppgn_torch.py`); PyTorch lives in an environment outside the project:
 
@@ -7,11 +7,13 @@ The peer is the authors' model in PyTorch (`ppgn_torch.py`); PyTorch lives in an
     cargo build --release
     /tmp/peers/bin/python benches/peers/compare.py
 
-Every row is run `--runs` times on both sides, one after the other, on as many threads; the medians count, and a ratio is
-PyTorch's time (or memory) over ppgn's. Each run is a process of its own, so its peak memory is its own. Epochs are of the
-same graphs in the same batches, which are drawn here and handed to both as a file. Colouring is no part of an epoch: it is
-told beside it, in seconds and in epochs. Standard output is a table in Markdown; what was measured goes to standard error as it
-comes, and to `--json FILE`. A name or a part of one (`--only MUTAG`) picks rows.
+Every row is run `--runs` times on both sides in turn, on the same number of threads; the medians count, and a ratio is
+PyTorch's time (or memory) over ppgn's. Each run is a process of its own, so its peak memory is its own. Epochs use the
+same graphs in the same batches, which are drawn here and handed to both as a file. Colouring is not part of an epoch: it
+stands beside it, in seconds and in epochs. The yardstick for GFLOPS is PyTorch's own matrix product, `torch.mm`, measured in
+every run of the peer. `--other BINARY` runs a second ppgn in turn with the first, such as one from before a change.
+Standard output is a table in Markdown; each measurement goes to standard error as it comes, and to `--json FILE`. A name or a
+part of one (`--only MUTAG`) picks rows.
 """
 
 import argparse
@@ -49,9 +51,17 @@ for i in range(steps + 2):
     start = time.perf_counter()
     peer.train_step(model, optimizer, x, y)
     times.append(time.perf_counter() - start)
+def mm(rows):
+    a, b = torch.rand(rows, 400), torch.rand(400, 400)
+    best = min(timed(a, b) for _ in range(steps + 1))
+    return 2 * rows * 400 * 400 / best / 1e9
+def timed(a, b):
+    start = time.perf_counter()
+    torch.mm(a, b)
+    return time.perf_counter() - start
 t = peer.median(times[2:])
 flops = peer.step_flops(batch * n * n, n, inputs, (features,) * 3, 2)
-print(json.dumps({"step_ms": t * 1e3, "gflops": flops / t / 1e9,
+print(json.dumps({"step_ms": t * 1e3, "gflops": flops / t / 1e9, "mm_gflops": mm(min(batch * n * n, 1 << 15)),
                   "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 """
 
@@ -64,6 +74,8 @@ def main():
     parser.add_argument("--only", default="", help="rows whose name has this in it")
     parser.add_argument("--seed", type=int, default=0, help="what graphs and batches are drawn from")
     parser.add_argument("--json", help="a file for everything that was measured")
+    parser.add_argument("--features", type=int, default=400, help="the width of the blocks in steps")
+    parser.add_argument("--other", help="a second ppgn binary, measured in turn with the first")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     parser.add_argument("--peer", default=os.path.join(ROOT, "..", "shared", "peers", "ppgn_torch.py"))
     data = os.environ.get("PPGN_DATA", os.path.join(ROOT, "..", "shared", "data"))
@@ -78,14 +90,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         steps = [row for row in ((step_name(s), s) for s in STEPS) if wanted(args, row[0])]
         if steps:
-            print("| step, dense | PyTorch | ppgn | ratio | GFLOPS | of GEMM | memory | page faults a step |")
-            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+            head = f"| step, dense, {args.features} features | PyTorch | ppgn | ratio | GFLOPS | of torch.mm | memory | page faults per step |"
+            print(head + (" other / ppgn |" if args.other else ""))
+            print("| --- " * (9 if args.other else 8) + "|")
         for name, shape in steps:
             measured.append(step(args, name, shape))
         epochs = [row for row in EPOCHS if wanted(args, epoch_name(row))]
         if epochs:
-            print("\n| epoch, batches of 5 | PyTorch | ppgn | ratio | space | rows by level | memory | preparation |")
-            print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+            head = "\n| epoch, batches of 5 | PyTorch | ppgn | ratio | space | rows per level | memory | preparation |"
+            print(head + (" other / ppgn |" if args.other else ""))
+            print("| --- " * (9 if args.other else 8) + "|")
         for row in epochs:
             measured.append(epoch(args, folder, row))
     if args.json:
@@ -108,17 +122,25 @@ def epoch_name(row):
 
 def step(args, name, shape):
     batch, nodes, inputs = map(str, shape)
-    theirs = [sys.executable, "-c", PEER_STEP, args.peer, batch, nodes, inputs, "400", str(args.steps), str(args.threads)]
-    ours = [args.ppgn, "bench", "step", "--batch", batch, "--nodes", nodes, "--inputs", inputs, "--features", "400",
+    theirs = [sys.executable, "-c", PEER_STEP, args.peer, batch, nodes, inputs, str(args.features), str(args.steps),
+              str(args.threads)]
+    ours = ["bench", "step", "--batch", batch, "--nodes", nodes, "--inputs", inputs, "--features", str(args.features),
             "--steps", str(args.steps), "--threads", str(args.threads), "--json"]
-    peer, own = in_turn(args, name, theirs, ours)
+    peer, own, other = in_turn(args, name, theirs, ours)
     a, b = middle(peer, "step_ms"), middle(own, "step_ms")
-    gflops, gemm = middle(own, "gflops"), middle(own, "gemm_gflops")
+    gflops, mm = middle(own, "gflops"), middle(peer, "mm_gflops")
     # The share is taken run by run: the machine's speed changes from one to the next.
-    share = median([run["gflops"] / run["gemm_gflops"] for run in own])
-    print(f"| {name} | {a:.0f} ms | {b:.0f} ms | **{a / b:.2f}** | {gflops:.0f} | {100 * share:.0f} % of {gemm:.0f} | "
-          f"{memory(peer, own)} | {middle(own, 'minor_faults'):.0f} |", flush=True)
-    return {"name": name, "peer": peer, "ppgn": own}
+    share = median([run["gflops"] / turn["mm_gflops"] for run, turn in zip(own, peer)])
+    print(f"| {name} | {a:.1f} ms | {b:.1f} ms | **{a / b:.2f}** | {gflops:.0f} | {100 * share:.0f} % of {mm:.0f} | "
+          f"{memory(peer, own)} | {middle(own, 'minor_faults'):.0f} |{against(other, own, 'step_ms')}", flush=True)
+    return {"name": name, "peer": peer, "ppgn": own, "other": other}
+
+
+def against(other, own, key):
+    """What the second binary took, as a multiple of the first one's time."""
+    if not other:
+        return ""
+    return f" {median([b[key] / a[key] for a, b in zip(own, other)]):.2f} |"
 
 
 def epoch(args, folder, row):
@@ -129,27 +151,29 @@ def epoch(args, folder, row):
         json.dump(same_size_batches(sizes, limit, 5, args.seed), file)
     theirs = [sys.executable, args.peer, "epoch", text, "--batches", batches, "--threads", str(args.threads)]
     theirs += ["--unlabelled"] if unlabelled else []
-    ours = [args.ppgn, "bench", "epoch", os.path.join(args.data, "tu", f"{dataset}.zip"), "--preset", "paper-1",
+    ours = ["bench", "epoch", os.path.join(args.data, "tu", f"{dataset}.zip"), "--preset", "paper-1",
             "--batches", batches, "--threads", str(args.threads), "--json"]
     name = epoch_name(row)
-    peer, own = in_turn(args, name, theirs, ours)
+    peer, own, other = in_turn(args, name, theirs, ours)
     assert {run["pairs"] for run in peer} == {run["pairs"] for run in own}, "the two did different work"
     a, b, prepare = middle(peer, "epoch_s"), middle(own, "epoch_s"), middle(own, "prepare_s")
     rows = " / ".join(f"{100 * r / own[0]['pairs']:.0f}" for r in own[0]["rows"])
     print(f"| {name} | {a:.1f} s | {b:.2f} s | **{a / b:.2f}** | {own[0]['space']} | {rows} % | {memory(peer, own)} | "
-          f"{prepare:.2f} s, {prepare / b:.2f} epochs |", flush=True)
-    return {"name": name, "peer": peer, "ppgn": own}
+          f"{prepare:.2f} s, {prepare / b:.2f} epochs |{against(other, own, 'epoch_s')}", flush=True)
+    return {"name": name, "peer": peer, "ppgn": own, "other": other}
 
 
 def in_turn(args, name, theirs, ours):
-    """What the two print, run by run."""
-    peer, own = [], []
+    """What each prints, run by run."""
+    sides = [("PyTorch", theirs, []), ("ppgn", [args.ppgn, *ours], []), ("other", [args.other, *ours], [])]
     for _ in range(args.runs):
-        for command, runs in ((theirs, peer), (ours, own)):
+        for side, command, runs in sides:
+            if command[0] is None:
+                continue
             out = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
             runs.append(json.loads(out.strip().splitlines()[-1]))
-            print(name, "PyTorch" if runs is peer else "ppgn", runs[-1], file=sys.stderr, flush=True)
-    return peer, own
+            print(name, side, runs[-1], file=sys.stderr, flush=True)
+    return [runs for _, _, runs in sides]
 
 
 def median(values):
