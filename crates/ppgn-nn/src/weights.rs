@@ -9,7 +9,7 @@ use crate::layout::{Array, Layout, Part};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use burn::tensor::Device;
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use ppgn_graph::{Defect, Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use super::colours::{Coloured, Places};
 use crate::config::PpgnConfig;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::format::write_atomically;
+use ppgn_graph::file::write_atomically;
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_wl::Options;
 use sha2::{Digest, Sha256};
