@@ -1,10 +1,14 @@
-//! What can go wrong between a file and a [`Graph`](crate::Graph), and how it is told.
+//! What can go wrong between a file and a [`Graph`](crate::Graph).
 //!
-//! Two kinds matter to a caller: a wrong *call* (a name that does not exist, an option out of range; the
-//! command line exits with 2) and a failed *job* (a damaged file, a full disk; exit code 1).
-//! [`Error::is_call`] tells them apart. Everything found inside a file is a [`Defect`] with its place, so that a
-//! person can open the file at the line that is wrong.
+//! Two kinds matter to a caller: a wrong *call* (a name that does not exist, an option out of range; the command line
+//! exits with 2) and a failed *job* (a damaged file, a full disk; exit code 1). [`Error::is_call`] distinguishes them.
+//! Everything found inside a file is a [`Defect`] with its place, so that a person can open the file at the wrong line.
+//!
+//! Messages are complete sentences that include their cause, so [`std::error::Error::source`] does not repeat it: the
+//! cause is a field. They name no flags and no commands, because a library has none. Where a setting would help,
+//! [`Error::remedy`] says which, and the front end puts it into its own words.
 
+use crate::fetch::FetchError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +20,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The call itself is wrong: an unknown name, a value out of range, options that contradict each other.
+    /// The call itself is wrong: an unknown name, a value out of range, contradictory options.
     #[error("{0}")]
     Call(String),
     /// The operating system refused: a missing file, no permission, a full disk.
@@ -24,21 +28,66 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
-        source: Arc<std::io::Error>,
+        /// The system's error.
+        r#source: Arc<std::io::Error>,
     },
     /// Something inside a file is wrong.
     #[error("{0}")]
     Defect(Defect),
-    /// A graph that cannot exist was asked for.
+    /// A graph that cannot exist.
     #[error(transparent)]
     Graph(#[from] crate::graph::GraphError),
-    /// The data is sound, but it is not of the shape that the operation needs.
+    /// The data is sound, but it does not have the shape that the operation needs.
     #[error("{0}")]
     Unfit(String),
+    /// A format cannot hold everything that a dataset has.
+    #[error("{format} cannot hold {}", losses.join(", nor "))]
+    Lossy {
+        /// The format, as in "the TU format".
+        format: &'static str,
+        /// What it cannot hold.
+        losses: Vec<String>,
+    },
+    /// A dataset that ppgn can download is not in the data folder, and downloading is off.
+    #[error("{name} is not in the data folder {folder}", folder = folder.display())]
+    NotDownloaded {
+        /// The dataset.
+        name: String,
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// A word that names no data.
+    #[error("{message}")]
+    NoData {
+        /// What the word could have been.
+        message: String,
+        /// Where to look.
+        remedy: Remedy,
+    },
     /// A dataset could not be downloaded.
-    #[error("{0}")]
-    Fetch(String),
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+}
+
+/// A setting or an action that would avoid an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Raise [`Limits::max_unpacked`](crate::format::Limits::max_unpacked).
+    RaiseUnpackedLimit,
+    /// Set [`ReadOptions::format`](crate::format::ReadOptions::format).
+    NameFormat,
+    /// Set [`WriteOptions::lossy`](crate::format::WriteOptions::lossy).
+    AllowLoss,
+    /// Look at [`Locator::list`](crate::locate::Locator::list), [`generators`](crate::generate::generators) and
+    /// [`known`](crate::fetch::known).
+    ListData,
+    /// Download this dataset ([`get`](crate::fetch::get)), or look in another data folder.
+    Download(String),
+    /// Download a known dataset from an address ([`GetOptions::from`](crate::fetch::GetOptions::from)).
+    NameMirror,
+    /// Replace the file ([`GetOptions::force`](crate::fetch::GetOptions::force)).
+    Replace,
 }
 
 impl Error {
@@ -57,9 +106,27 @@ impl Error {
         Error::Io { path: path.as_ref().to_path_buf(), source: Arc::new(source) }
     }
 
-    /// Whether the caller asked for something that cannot be (exit code 2), rather than that a job failed (1).
+    /// Whether the caller asked for something impossible (exit code 2), as opposed to a job that failed (1).
     pub fn is_call(&self) -> bool {
-        matches!(self, Error::Call(_))
+        matches!(self, Error::Call(_) | Error::NotDownloaded { .. } | Error::NoData { .. })
+    }
+
+    /// What would avoid the error, where something would.
+    ///
+    /// ```
+    /// use ppgn_graph::{Remedy, locate::Locator};
+    /// let error = Locator::default().resolve("figur1").unwrap_err();
+    /// assert_eq!(error.remedy(), Some(Remedy::ListData));
+    /// ```
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::Defect(defect) => defect.remedy.clone(),
+            Error::Lossy { .. } => Some(Remedy::AllowLoss),
+            Error::NotDownloaded { name, .. } => Some(Remedy::Download(name.clone())),
+            Error::NoData { remedy, .. } => Some(remedy.clone()),
+            Error::Fetch(error) => error.remedy(),
+            _ => None,
+        }
     }
 }
 
@@ -80,12 +147,15 @@ pub struct Defect {
     pub graph: Option<usize>,
     /// What is wrong, and where it helps what to do.
     pub message: String,
+    /// A setting with which the file could be read.
+    #[serde(skip)]
+    pub remedy: Option<Remedy>,
 }
 
 impl Defect {
     /// A defect somewhere in `file`.
     pub fn new(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Defect { file: file.into(), line: None, graph: None, message: message.into() }
+        Defect { file: file.into(), line: None, graph: None, message: message.into(), remedy: None }
     }
 
     /// The same at this line (from 1).
@@ -97,6 +167,12 @@ impl Defect {
     /// The same in this graph (from 0).
     pub fn graph(mut self, graph: usize) -> Self {
         self.graph = Some(graph);
+        self
+    }
+
+    /// The same with a setting that would help.
+    pub fn remedy(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
         self
     }
 }

@@ -1,9 +1,8 @@
-//! Graphs, datasets, file formats, generators, splits and input encodings: what ppgn knows of data, and nothing of
-//! learning.
+//! Graphs, datasets, file formats, generators, splits and input encodings: everything about data, nothing about learning.
 //!
-//! Data walks from a file ([`mod@format`]) or a generator ([`generate`]) to a [`Graph`] in a [`Dataset`], and from there
-//! through an input encoding ([`encode`]) to the rows that networks take. [`locate`] turns what a person types
-//! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads what is not there.
+//! Data goes from a file ([`mod@format`]) or a generator ([`generate`]) to a [`Graph`] in a [`Dataset`], and from there
+//! through an input encoding ([`encode`]) to the rows that networks take. [`locate`] turns a name
+//! (`MUTAG`, `./my.g6:7`, `cfi:base=k4`) into data, [`split`] divides it, [`fetch`] downloads it.
 //!
 //! ```
 //! use ppgn_graph::locate::Locator;
@@ -14,11 +13,14 @@
 
 mod dataset;
 mod error;
+mod float;
+mod folder;
 mod graph;
 mod nearest;
 
 pub mod encode;
 pub mod fetch;
+pub mod file;
 pub mod format;
 pub mod generate;
 pub mod locate;
@@ -29,5 +31,6 @@ pub mod summary;
 pub use dataset::{
     Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,
 };
-pub use error::{Defect, Error, Result};
+pub use error::{Defect, Error, Remedy, Result};
+pub use float::Float;
 pub use graph::{Graph, GraphBuilder, GraphError, Merged, Transposed};

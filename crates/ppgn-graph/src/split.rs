@@ -1,21 +1,21 @@
-//! Dividing a dataset: given folds, stratified folds, and random parts. A division is a function of (dataset, seed).
+//! Splitting a dataset: given folds, stratified folds, and random splits. A split is a function of (dataset, seed).
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::random::Stream;
 
-/// A division by graph numbers, each list ascending. Lists may be empty.
+/// A split by graph numbers, each list ascending. Lists may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Split {
-    /// To learn from.
+    /// The training set.
     pub train: Vec<u32>,
-    /// To choose the epoch by.
+    /// The validation set, which selects the epoch.
     pub validation: Vec<u32>,
-    /// To report on.
+    /// The test set.
     pub test: Vec<u32>,
 }
 
-/// Fold `number` (from 1, as in its file's name) of those that the data brought along.
+/// Fold `number` (from 1, as in its file's name) of the folds that come with the data.
 pub fn given_fold(dataset: &Dataset, number: usize) -> Result<Split> {
     let folds = dataset.folds();
     let fold = number.checked_sub(1).and_then(|i| folds.get(i)).ok_or_else(|| {
@@ -32,20 +32,18 @@ pub fn given_fold(dataset: &Dataset, number: usize) -> Result<Split> {
     Ok(Split { train: sorted(&fold.train), validation: Vec::new(), test: sorted(&fold.test) })
 }
 
-/// `folds` divisions whose test parts are disjoint, together everything, and alike in classes: each class is dealt
-/// out in turn, so any two test parts differ by at most one graph in every class and in total.
-///
-/// Without classes, graphs are dealt out at random.
+/// `folds` splits with disjoint test sets that cover the dataset, stratified by class: any two test sets differ by at
+/// most one graph in every class and in total. Without classes the folds are random.
 pub fn stratified_folds(dataset: &Dataset, folds: usize, seed: u64) -> Result<Vec<Split>> {
     if folds < 2 || folds > dataset.len() {
         return Err(Error::call(format!(
-            "{} graphs cannot be divided into {folds} folds: at least 2, at most one a graph",
+            "{} graphs cannot be divided into {folds} folds: there must be at least 2 folds, and at most one per graph",
             dataset.len()
         )));
     }
-    let dealt = deal(dataset, true, seed, "split/folds");
+    let order = order(dataset, true, seed, "split/folds");
     let mut splits = vec![Split::default(); folds];
-    for (place, &graph) in dealt.iter().enumerate() {
+    for (place, &graph) in order.iter().enumerate() {
         for (fold, split) in splits.iter_mut().enumerate() {
             let part = if place % folds == fold { &mut split.test } else { &mut split.train };
             part.push(graph);
@@ -55,7 +53,7 @@ pub fn stratified_folds(dataset: &Dataset, folds: usize, seed: u64) -> Result<Ve
     Ok(splits)
 }
 
-/// A random part of `fraction` (0 to 1, at least one graph on either side) as the test part.
+/// A random test set of this fraction (0 to 1, with at least one graph on either side).
 pub fn holdout(dataset: &Dataset, fraction: f64, seed: u64, stratified: bool) -> Result<Split> {
     let [train, test] = parts(dataset, [1.0 - fraction, fraction], seed, stratified)?;
     if train.is_empty() || test.is_empty() {
@@ -67,7 +65,7 @@ pub fn holdout(dataset: &Dataset, fraction: f64, seed: u64, stratified: bool) ->
     Ok(Split { train, validation: Vec::new(), test })
 }
 
-/// Training, validation and test parts of these shares, such as `[0.8, 0.1, 0.1]`.
+/// Random training, validation and test sets with these shares, such as `[0.8, 0.1, 0.1]`.
 ///
 /// ```
 /// use ppgn_graph::{Dataset, Graph, split};
@@ -106,10 +104,10 @@ fn parts<const N: usize>(
         }
         sizes[best] += 1;
     }
-    // Walk through the dealt order, at every step giving to the part that is furthest behind its share: so every
-    // stretch of the order, and with it every class, is divided as the whole is.
+    // Walk through the random order, always giving to the part that is furthest behind its share: so every stretch of
+    // the order, and with it every class, is divided as the whole is.
     let mut parts: [Vec<u32>; N] = std::array::from_fn(|_| Vec::new());
-    for (place, &graph) in deal(dataset, stratified, seed, "split/parts").iter().enumerate() {
+    for (place, &graph) in order(dataset, stratified, seed, "split/parts").iter().enumerate() {
         let behind = |i: usize, parts: &[Vec<u32>; N]| {
             sizes[i] as f64 * (place + 1) as f64 / n as f64 - parts[i].len() as f64
         };
@@ -126,7 +124,7 @@ fn parts<const N: usize>(
 }
 
 /// All graphs in random order; stratified, class after class.
-fn deal(dataset: &Dataset, stratified: bool, seed: u64, purpose: &str) -> Vec<u32> {
+fn order(dataset: &Dataset, stratified: bool, seed: u64, purpose: &str) -> Vec<u32> {
     let mut order: Vec<u32> = (0..dataset.len() as u32).collect();
     Stream::new(seed, purpose, &[]).shuffle(&mut order);
     if stratified && !dataset.classes().is_empty() {

@@ -48,11 +48,11 @@ impl Range {
 pub struct Summary {
     /// The number of graphs.
     pub graphs: usize,
-    /// Nodes a graph.
+    /// Nodes per graph.
     pub nodes: Range,
-    /// Edges a graph: an undirected edge counts once, and so does a self-loop.
+    /// Edges per graph: an undirected edge counts once, and so does a self-loop.
     pub edges: Range,
-    /// Neighbours a node (of a directed graph: arcs out).
+    /// Neighbours per node (in a directed graph, outgoing arcs).
     pub degrees: Range,
     /// How many graphs have each number of nodes.
     pub sizes: BTreeMap<usize, usize>,

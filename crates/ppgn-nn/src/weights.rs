@@ -10,7 +10,7 @@ use crate::layout::{Array, Layout, Part};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use ppgn_graph::Defect;
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -15,7 +15,7 @@ use crate::picture::{Panel, Picture};
 use crate::run::{read_metrics, write_json};
 use crate::search::{Grid, Search, SearchReport};
 use crate::settings::Overrides;
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{BlockConfig, Layout, Model, SuffixKind};
 use serde::Serialize;

@@ -9,7 +9,7 @@ use crate::run::{Run, Summary};
 use crate::settings::{Division, Settings};
 use chart::{Chart, Line};
 use ppgn_graph::Result;
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use std::fmt::Write as _;
 
 const STYLE: &str = "\

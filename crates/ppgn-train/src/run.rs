@@ -14,7 +14,7 @@
 use crate::data::Scaling;
 use crate::metrics::{Best, Epoch};
 use crate::settings::Settings;
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use ppgn_graph::{Defect, Error, Result};
 use ppgn_nn::{Adam, Device, Layout, Ppgn, Values, weights};
 use serde::{Deserialize, Serialize};

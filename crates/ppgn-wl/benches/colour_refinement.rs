@@ -1,5 +1,5 @@
 //! Colour refinement of the three million-node graphs that it is promised for: under 4 s each on one core, in under
-//! 240 bytes an edge, the graph included.
+//! 240 bytes per edge, the graph included.
 //!
 //!     cargo bench -p ppgn-wl --bench colour_refinement
 //!
@@ -84,7 +84,7 @@ const GRAPHS: [(&str, Build); 3] = [
     ("random tree", || random_tree(1_000_000)),
 ];
 
-/// Refines once, and prints what was found, in what time, and in how many bytes an edge: all that the process holds
+/// Refines once, and prints what was found, in what time, and in how many bytes per edge: all that the process holds
 /// while refining, what building the graph left behind included.
 fn report(name: &str, build: Build) {
     let empty = status("VmRSS");
@@ -96,7 +96,7 @@ fn report(name: &str, build: Build) {
     let core = on_core().zip(core).map_or(f64::NAN, |(end, start)| end - start);
     let memory = match (reset, empty, status("VmHWM")) {
         (true, Some(empty), Some(peak)) => {
-            format!("{:.0} bytes an edge", (peak - empty) as f64 / g.edges() as f64)
+            format!("{:.0} bytes per edge", (peak - empty) as f64 / g.edges() as f64)
         }
         _ => "memory not measured".to_string(),
     };

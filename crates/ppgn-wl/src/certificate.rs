@@ -1,12 +1,12 @@
-//! The certificate: why a test parts two graphs, unfolded so far that a person can check it by hand.
+//! The certificate: why a test distinguishes two graphs, in a form that a person can check by hand.
 //!
-//! Two graphs part at the first round after which some colour is on different numbers of their tuples. Such a colour
-//! is a statement that is true of so many tuples of the one graph and so many of the other: "has this colour after
-//! the round before, and neighbours of these colours". Those colours are statements in turn, down to isomorphism
-//! types. The certificate is that colour with its two counts, and the list of all statements it rests on.
+//! A test distinguishes two graphs at the first round after which some colour is on different numbers of their tuples. Such
+//! a colour is a statement that holds for different numbers of tuples of the two graphs: "has this colour after the
+//! previous round, and neighbours of these colours". Those colours are statements in turn, down to isomorphism types.
+//! The certificate is that colour with its two counts, and all statements that it rests on.
 //!
-//! A class that rounds leave as it is keeps its old, shorter statement: colours are named by their number and the last
-//! round that changed their class, `3@1`. This names the same tuples, and it keeps certificates short.
+//! A class that later rounds do not split keeps its older, shorter statement: a colour is named by its number and the last
+//! round that changed its class, `3@1`. This names the same tuples and keeps certificates short.
 
 mod text;
 mod unfolding;
@@ -16,7 +16,7 @@ use crate::{Error, Options, Refinement, Test};
 use ppgn_graph::Graph;
 use unfolding::Unfolding;
 
-/// Why a test parts two graphs: see [`certificate`].
+/// Why a test distinguishes two graphs: see [`certificate`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     /// The test.
@@ -56,7 +56,7 @@ pub struct Definition {
 /// What makes a tuple have a colour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
-    /// Its isomorphism type, in words.
+    /// Its isomorphism type, as text.
     Type(String),
     /// What it was a round before, and what its neighbours were then.
     Refined {
@@ -72,7 +72,7 @@ pub enum Meaning {
 pub struct Neighbours {
     /// For k-WL, the position of the tuple, from 1, that another node has taken; else 0.
     pub position: usize,
-    /// For 1-WL where neighbours are related in several ways, how it is related, in words.
+    /// For 1-WL where neighbours are related in several ways, how it is related, as text.
     pub relation: Option<String>,
     /// The colour of the neighbour, or for k-FWL the colours of the k tuples that a node gives.
     pub colours: Vec<Named>,
@@ -80,9 +80,9 @@ pub struct Neighbours {
     pub count: u64,
 }
 
-/// Why the test parts graphs a and b of a refinement, or `None` if it doesn't.
+/// Why the test distinguishes graphs a and b of a refinement, or `None` if it doesn't.
 ///
-/// Of all colours that the round in which they part tells apart, it takes the one with the shortest explanation
+/// Of all colours on which the two graphs differ after that round, it takes the one with the shortest explanation
 /// (fewest definitions and kinds of neighbours in them; ties: the lowest number). `graphs` and
 /// [`Options::features`] must be those of the refinement.
 ///
@@ -98,9 +98,9 @@ pub struct Neighbours {
 /// let triangle = Graph::undirected(3, [(0, 1), (1, 2), (2, 0)])?;
 /// let (graphs, options) = ([path, triangle], Options::default());
 /// let r = refine(&graphs, Test::COLOUR_REFINEMENT, &options)?;
-/// let c = certificate(&graphs, &r, 0, 1, &options)?.expect("they part");
+/// let c = certificate(&graphs, &r, 0, 1, &options)?.expect("they differ");
 /// assert_eq!(c.to_string(), "\
-/// 1-wl parts them after round 1: colour 0@1 is on 1 node of graph 0 and on 3 nodes of graph 1.
+/// 1-wl distinguishes them after round 1: colour 0@1 is on 1 node of graph 0 and on 3 nodes of graph 1.
 /// Such as: node 1 of graph 0, node 0 of graph 1.
 ///   0@1: 0@0 with 2 neighbours: 2 x 0@0
 ///   0@0: a node
@@ -114,7 +114,7 @@ pub fn certificate(
     b: usize,
     options: &Options,
 ) -> Result<Option<Certificate>, Error> {
-    let Some(round) = refinement.parting_round(a, b) else { return Ok(None) };
+    let Some(round) = refinement.distinguishing_round(a, b) else { return Ok(None) };
     let pair = [graphs[a].clone(), graphs[b].clone()];
     let types = Types::of(&pair, options.features);
     let mut unfolding = Unfolding::new(&pair, [a, b], refinement, &types, options);
@@ -128,7 +128,7 @@ pub fn certificate(
             best = Some((candidate, name, names));
         }
     }
-    // Graphs part where counts differ, so there was a candidate.
+    // The counts of some colour differ after that round, so there was a candidate.
     Ok(best.map(|(candidate, colour, names)| Certificate {
         test: refinement.test(),
         graphs: [a, b],

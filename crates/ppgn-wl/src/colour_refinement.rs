@@ -12,14 +12,14 @@
 //! in the end: let u and v have the same colour after round r >= 1. Then for every class C of round r - 1 and every
 //! relation they have equally many neighbours in C. If C was not split in round r, this is already equality for the
 //! class C of round r. If it was split into C_1, ..., C_m, and u and v agree in the counts for all C_i but one, they
-//! agree for that one too, since the counts add up to those of C. So u and v are to be parted in round r + 1 exactly
+//! agree for that one too, since the counts add up to those of C. So u and v get different colours in round r + 1 exactly
 //! if what they hear from the splitters differs.
 //!
 //! **The cost.** A node speaks only if its class was just born by a split and is not the largest part, so it has at
 //! most half the size of its parent: every node speaks at most 1 + log2(n) times, every edge carries at most
 //! 2 (1 + log2(n)) messages. The nodes that heard something are sorted by what they heard, class by class. Quicksort
 //! that sets aside what equals the pivot compares an item of a part of size p in a class of size s about log(s / p)
-//! times; over the rounds these logarithms add up to at most log(n) a node, and a comparison reads no more than what
+//! times; over the rounds these logarithms add up to at most log(n) per node, and a comparison reads no more than what
 //! the node heard, at most its degree. With several relations, each node's list is sorted first: a factor
 //! log(relations) on the messages.
 
@@ -134,7 +134,7 @@ fn memory(graphs: &[Graph], options: &Options, nodes: u64, links: u64) -> u64 {
     // With labelled edges a message may take two words; the lists of a class grow to twice their length at most.
     let labelled = graphs.iter().any(|g| g.edge_label_columns() + g.edge_attribute_columns() > 0);
     let messages = if labelled { 16 } else { 8 } * (nodes + links);
-    // Types twice, order, place, what was heard; begin, size, parent, tail and openness a class; a round's items and
+    // Types twice, order, place, what was heard; begin, size, parent, tail and openness per class; a round's items and
     // sizes.
     let partition = (2 * 4 + 3 * 4 + 5 * 4 + 2 * 16 + 8) * nodes;
     // A graph's lists have a few hundred bytes of their own.

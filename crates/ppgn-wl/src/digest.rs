@@ -1,10 +1,10 @@
-//! The digest of a graph: one line of text, equal for two graphs exactly if a test can't part them.
+//! The digest of a graph: one line of text, equal for two graphs exactly if a test does not distinguish them.
 //!
 //! `docs/wl-digest.md` defines it, byte by byte. It is a hash of *unfolded* colours: a colour is hashed from its
 //! isomorphism type, or from its parent's hash and its neighbours' hashes, so it means the same in every graph, and
 //! the digest depends on the graph alone. Rounds go one past the last that splits something in the graph by itself:
-//! then two graphs whose hashes are the same cannot be parted by any later round either. (If a further round split a
-//! joint class, both graphs being stable, it would part the nodes of one graph from those of the other, and their
+//! then two graphs with the same hashes are not distinguished by any later round either. (If a further round split a
+//! joint class, both graphs being stable, it would separate the nodes of one graph from those of the other, and their
 //! hashes of that round would differ.)
 
 use crate::neighbourhood::Neighbourhood;
@@ -25,7 +25,8 @@ pub struct Digest {
     hash: Hash,
 }
 
-/// The digest of a graph: equal for two graphs exactly if the test can't part them (collisions of SHA-256 aside).
+/// The digest of a graph: equal for two graphs exactly if the test does not distinguish them (collisions of SHA-256
+/// aside).
 ///
 /// [`Options::features`] says what counts; [`Options::rounds`] is not used.
 ///
@@ -84,7 +85,7 @@ fn put(out: &mut Sha256, number: u64) {
     out.update(number.to_le_bytes());
 }
 
-/// Two hashes and a few numbers a class, beside what the refinement itself needed.
+/// Two hashes and a few numbers per class, in addition to what the refinement itself needed.
 fn check_memory(refinement: &Refinement, options: &Options) -> Result<(), Error> {
     let classes = refinement.colours_after(refinement.rounds()) as u64;
     let need = 4 * refinement.colours(0).len() as u64 + 100 * classes;
@@ -154,7 +155,7 @@ impl<'a> Unfolding<'a> {
         self.examples[..count].par_iter().map_init(Scratch::default, hash).collect()
     }
 
-    /// Writes the hashes that the neighbours of a tuple tell, in order.
+    /// Writes the hashes of the neighbours of a tuple, in order.
     fn write_neighbours(&self, now: &Round, tuple: usize, scratch: &mut Scratch) {
         let Scratch { rows, bytes } = scratch;
         let colours = self.refinement.colours(0);

@@ -18,7 +18,7 @@ pub enum Error {
     /// No graphs were given.
     #[error("no graphs were given")]
     NoGraphs,
-    /// So many tuples, of all graphs together, cannot even be numbered.
+    /// The graphs together have more tuples than can be numbered.
     #[error(
         "colouring {k}-tuples of graphs with up to {nodes} nodes: more tuples than can be numbered (2^32 - 1)"
     )]
@@ -28,14 +28,14 @@ pub enum Error {
         /// The length of the tuples.
         k: usize,
     },
-    /// So many edges cannot even be numbered.
+    /// The graphs together have more edges than can be numbered.
     #[error("the graphs have {links} pairs of neighbours, and at most {} can be refined together", u32::MAX)]
     TooManyEdges {
         /// Each node's neighbours, over all nodes of all graphs.
         links: u64,
     },
     /// The colouring would need more memory than allowed.
-    #[error("{test} needs about {} of memory, and {} are allowed; --max-memory raises the limit", bytes(*need), bytes(*limit))]
+    #[error("{test} needs about {} of memory, but only {} are allowed", bytes(*need), bytes(*limit))]
     Memory {
         /// The test.
         test: crate::Test,
@@ -70,9 +70,10 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the call itself was wrong (exit code 2), rather than that a job failed (1).
+    /// Whether the call itself was wrong (exit code 2), as opposed to a job that failed (1): a job that was stopped or
+    /// does not fit into memory was not called wrongly.
     pub fn is_call(&self) -> bool {
-        !matches!(self, Error::Interrupted)
+        !matches!(self, Error::Interrupted | Error::Memory { .. })
     }
 }
 

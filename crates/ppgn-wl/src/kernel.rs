@@ -1,6 +1,6 @@
 //! The WL subtree kernel (Shervashidze et al., *Weisfeiler-Lehman Graph Kernels*, JMLR 12, 2011) of a set of graphs.
 //!
-//! A graph's features are its colour histograms after rounds 0, 1, ..., H of 1-WL, one column a round and colour; the
+//! A graph's features are its colour histograms after rounds 0, 1, ..., H of 1-WL, one column per round and colour; the
 //! kernel of two graphs is the inner product of their features. Every round counts, also those that split nothing,
 //! and colours that a round does not split are columns of that round all the same.
 //!
@@ -54,13 +54,13 @@ pub struct SparseRows {
 
 /// The WL subtree kernel of these graphs after rounds 0..=`iterations` of 1-WL.
 ///
-/// What counts as a colour is said by [`Options::features`]; [`Options::rounds`] is not used. The result gives the
+/// [`Options::features`] says what counts as a colour; [`Options::rounds`] is not used. The result gives the
 /// [features](SubtreeKernel::features) and the [Gram matrix](SubtreeKernel::gram). Exact, and the same on any number
 /// of threads.
 ///
 /// # Complexity
 ///
-/// O((n + m) log n) for the colours and O(n log n) an iteration for the histograms, for n nodes and m edges of all
+/// O((n + m) log n) for the colours and O(n log n) per iteration for the histograms, for n nodes and m edges of all
 /// graphs together.
 ///
 /// ```
@@ -80,7 +80,7 @@ pub fn subtree_kernel(
     options: &Options,
 ) -> Result<SubtreeKernel, Error> {
     let nodes: u64 = graphs.iter().map(|g| g.nodes() as u64).sum();
-    // There are at most two runs a node: each is new, or left over, where a colour is born.
+    // There are at most two runs per node: a new colour starts one, and what is left of its parent another.
     if nodes > u64::from(u32::MAX / 2) {
         return Err(Error::TooManyTuples { nodes: nodes as usize, k: 1 });
     }
@@ -154,7 +154,7 @@ impl SubtreeKernel {
     pub fn block(&self, round: usize) -> Range<u64> {
         let last = self.colours.len() - 1;
         let start: u64 = (0..round.min(last)).map(|r| self.colours_after(r)).sum();
-        // Rounds after the last one that split something all have as many.
+        // All rounds after the last one that split something have the same number of columns.
         let more = (round.saturating_sub(last) as u64).saturating_mul(self.colours_after(last));
         let start = start.saturating_add(more);
         start..start.saturating_add(self.colours_after(round))
@@ -169,7 +169,7 @@ impl SubtreeKernel {
         self.runs[run as usize].rounds.len() as u64
     }
 
-    /// The features: a row a graph, a column a (round, colour), in the order of rounds and then colours.
+    /// The features: one row per graph, one column per (round, colour), ordered by round and then by colour.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub(crate) struct Neighbour<'a> {
     pub(crate) position: usize,
     /// For 1-WL, the relation to the neighbour.
     pub(crate) relation: u32,
-    /// The tuples whose colours are told: one, or k of them for k-FWL.
+    /// The tuples whose colours count: one, or k of them for k-FWL.
     pub(crate) tuples: &'a [usize],
 }
 
@@ -28,12 +28,12 @@ impl<'a> Neighbourhood<'a> {
         Neighbourhood { test, nodes: rows.offsets.len() - 1, rows }
     }
 
-    /// How many colours a neighbour tells.
+    /// The number of colours that a neighbour contributes.
     pub(crate) fn width(&self) -> usize {
         if self.test.family() == Family::Fwl { self.test.k() } else { 1 }
     }
 
-    /// How many neighbours a tuple has.
+    /// The number of neighbours of a tuple.
     pub(crate) fn len(&self, tuple: usize) -> usize {
         match (self.test.k(), self.test.family()) {
             (1, _) => self.rows.row(tuple).len(),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Features {
     /// Node and edge labels (on by default).
     pub labels: bool,
-    /// Node and edge attributes, equal where their bits are (off by default: real numbers tell most nodes apart).
+    /// Node and edge attributes, equal where their bits are (off by default: real numbers distinguish most nodes).
     pub attributes: bool,
 }
 
@@ -40,9 +40,9 @@ impl Interrupt {
 pub struct Options {
     /// What counts as a colour.
     pub features: Features,
-    /// At most so many rounds; without it, until nothing changes.
+    /// The maximum number of rounds; without it, until nothing changes.
     pub rounds: Option<usize>,
-    /// At most so many bytes, predicted before they are taken; without it, no limit.
+    /// The maximum memory in bytes, estimated before it is allocated; without it, no limit.
     pub max_memory: Option<u64>,
     /// A way to stop early.
     pub interrupt: Interrupt,

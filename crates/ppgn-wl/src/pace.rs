@@ -1,4 +1,4 @@
-//! How long computations stay stoppable: they count their work and look at the interrupt every 2^18 steps.
+//! Keeping computations interruptible: they count their work and check the interrupt every 2^18 steps.
 
 use crate::{Error, Interrupt};
 
@@ -9,14 +9,14 @@ pub(crate) struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    /// A look is a relaxed atomic read, so this is far more often than a person could notice.
+    /// A check is a relaxed atomic read, and this many steps take a few milliseconds.
     const STRIDE: usize = 1 << 18;
 
     pub(crate) fn new(interrupt: &'a Interrupt) -> Self {
         Pace { interrupt, work: 0 }
     }
 
-    /// Counts so many steps; an error if it was asked to stop.
+    /// Counts this many steps; an error if it was asked to stop.
     #[inline]
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Error> {
         self.work = self.work.saturating_add(steps);

@@ -28,7 +28,7 @@ use ppgn_graph::Graph;
 /// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
 /// let pair = [hexagon, triangles];
 /// assert!(refine(&pair, Test::COLOUR_REFINEMENT, &Options::default())?.equal(0, 1));
-/// assert_eq!(refine(&pair, Test::fwl(2)?, &Options::default())?.parting_round(0, 1), Some(1));
+/// assert_eq!(refine(&pair, Test::fwl(2)?, &Options::default())?.distinguishing_round(0, 1), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn refine(graphs: &[Graph], test: Test, options: &Options) -> Result<Refinement, Error> {

@@ -3,7 +3,7 @@
 //! Colours are numbered in the order of their birth. Round 0 gives the isomorphism types, in ascending order of their
 //! content. When a round splits a class, the largest part (ties: the one with the lowest key) keeps the parent's
 //! number, and the others get the next free numbers, in the order of (parent, key). So the colours of round r are
-//! exactly the numbers below [`colours_after(r)`](Refinement::colours_after), one array a graph holds the colouring
+//! exactly the numbers below [`colours_after(r)`](Refinement::colours_after), one array per graph holds the colouring
 //! of *every* round, and nothing depends on how nodes or graphs were ordered.
 
 use crate::Test;
@@ -108,9 +108,9 @@ impl Refinement {
         counts.into_iter().enumerate().filter(|&(_, n)| n > 0).map(|(c, n)| (c as u32, n)).collect()
     }
 
-    /// The first round after which the histograms of two graphs differ: the round at which the test parts them.
-    /// `None` if it does not (or, if the rounds were limited, has not yet). O(tuples + colours).
-    pub fn parting_round(&self, a: usize, b: usize) -> Option<usize> {
+    /// The first round after which the histograms of two graphs differ: the round that distinguishes them. `None` if
+    /// none does; that is a verdict only if the refinement [is stable](Self::is_stable). O(tuples + colours).
+    pub fn distinguishing_round(&self, a: usize, b: usize) -> Option<usize> {
         let mut difference = vec![0i64; self.parents.len()];
         self.colours[a].iter().for_each(|&c| difference[c as usize] += 1);
         self.colours[b].iter().for_each(|&c| difference[c as usize] -= 1);
@@ -132,7 +132,8 @@ impl Refinement {
         first
     }
 
-    /// Whether the test can't part two graphs.
+    /// Whether two graphs have equal histograms: the test does not distinguish them, if the refinement
+    /// [is stable](Self::is_stable).
     pub fn equal(&self, a: usize, b: usize) -> bool {
         self.colours[a].len() == self.colours[b].len() && self.histogram(a) == self.histogram(b)
     }
@@ -167,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn graphs_part_at_the_first_round_that_tells_them() {
+    fn graphs_are_distinguished_at_the_first_round_that_differs() {
         let r = example();
-        assert_eq!((r.parting_round(0, 2), r.equal(0, 2)), (None, true));
-        assert_eq!((r.parting_round(0, 1), r.equal(0, 1)), (Some(2), false));
-        assert_eq!(r.parting_round(0, 3), Some(0));
+        assert_eq!((r.distinguishing_round(0, 2), r.equal(0, 2)), (None, true));
+        assert_eq!((r.distinguishing_round(0, 1), r.equal(0, 1)), (Some(2), false));
+        assert_eq!(r.distinguishing_round(0, 3), Some(0));
     }
 }

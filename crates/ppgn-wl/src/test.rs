@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The two families of Section 3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
-    /// k-WL: k multisets, one a position of the tuple.
+    /// k-WL: k multisets, one per position of the tuple.
     Wl,
     /// k-FWL, the folklore version: one multiset of k-tuples of colours.
     Fwl,

@@ -9,7 +9,7 @@
 //!
 //! let figure1 = Locator::default().load("figure1")?;
 //! let colours = refine(figure1.graphs(), Test::fwl(2)?, &Options::default())?;
-//! assert_eq!(colours.parting_round(0, 1), Some(1));
+//! assert_eq!(colours.distinguishing_round(0, 1), Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -128,7 +128,7 @@ impl Header {
 pub enum Task<'a> {
     /// Nothing is given to learn.
     None,
-    /// Tell classes apart.
+    /// Predict a class.
     Classification {
         /// The original label of each class.
         classes: &'a [i64],

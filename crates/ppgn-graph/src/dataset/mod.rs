@@ -157,7 +157,7 @@ impl Dataset {
     pub fn subset(&self, indices: &[u32]) -> Result<Self> {
         if let Some(i) = indices.iter().find(|&&i| i as usize >= self.len()) {
             return Err(Error::call(format!(
-                "there is no graph {i} in {}, it has {} (numbered from 0)",
+                "no graph {i} in {}, which has {} (numbered from 0)",
                 self.name(),
                 self.len()
             )));

@@ -4,9 +4,10 @@
 //! node without edges), r the *raw* node label. So a dataset whose largest raw label is R has R + 2 channels, unused
 //! labels included, and one channel without labels. Attributes and edge features are not part of it.
 
-use super::{Grid, Real};
+use super::Grid;
 use crate::dataset::Schema;
 use crate::error::{Error, Result};
+use crate::float::Float;
 use crate::graph::Graph;
 
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub(super) struct Authors {
     labels: usize,
 }
 
-/// A channel a raw label is only sensible while labels are small numbers.
+/// One channel per raw label only makes sense while labels are small numbers.
 const LARGEST: i64 = 4095;
 
 impl Authors {
@@ -52,7 +53,7 @@ impl Authors {
         channels
     }
 
-    pub(super) fn fill<T: Real>(&self, graph: &Graph, grid: &mut Grid<'_, T>) {
+    pub(super) fn fill<T: Float>(&self, graph: &Graph, grid: &mut Grid<'_, T>) {
         let mut degree = vec![0u32; graph.nodes()];
         graph.targets().iter().for_each(|&v| degree[v as usize] += 1);
         let scale: Vec<f64> =

@@ -1,6 +1,6 @@
 //! Input encodings: from a sparse [`Graph`] to the rows that a network takes.
 //!
-//! A graph with n nodes becomes n*n rows, one an ordered pair of nodes, by channels: `[n*n, channels]`, row-major,
+//! A graph with n nodes becomes n*n rows, one per ordered pair of nodes: `[n*n, channels]`, row-major,
 //! pair (i, j) at row i*n + j. Three encodings are known: `paper` (Section 6: node features on the diagonal, the
 //! adjacency matrix last), `authors` (what the paper's authors' code does, quirks included) and `qm9` (their input for
 //! molecules). An [`Encoding`] is what a user asks for; with a dataset's [`Schema`] it becomes an [`Encoder`] with a
@@ -12,26 +12,13 @@ mod qm9;
 
 use crate::dataset::Schema;
 use crate::error::{Error, Result};
+use crate::float::Float;
 use crate::graph::Graph;
 use serde::{Deserialize, Serialize};
 
-/// The numbers that rows are made of: `f32` or `f64`.
-pub trait Real: Copy + Default + PartialEq + std::ops::AddAssign + Send + Sync + 'static {
-    /// The nearest value of this type.
-    fn from_f64(x: f64) -> Self;
-}
-
-impl Real for f32 {
-    fn from_f64(x: f64) -> Self {
-        x as f32
-    }
-}
-
-impl Real for f64 {
-    fn from_f64(x: f64) -> Self {
-        x
-    }
-}
+// ppgn-nn still uses this name: delete it when it follows.
+#[doc(hidden)]
+pub use crate::float::Float as Real;
 
 /// The encodings by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -70,7 +57,7 @@ impl std::str::FromStr for Kind {
     }
 }
 
-/// An encoding as asked for.
+/// An encoding by name, with its options.
 ///
 /// ```
 /// use ppgn_graph::encode::{Encoding, Kind};
@@ -142,7 +129,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The encoding that was asked for.
+    /// The encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -172,14 +159,14 @@ impl Encoder {
     /// (`qm9`: O(n^2), distances are everywhere).
     ///
     /// A graph with a label or feature that the schema lacks is an error that names it.
-    pub fn rows<T: Real>(&self, graph: &Graph) -> Result<Vec<T>> {
+    pub fn rows<T: Float>(&self, graph: &Graph) -> Result<Vec<T>> {
         let mut rows = vec![T::default(); self.length(graph.nodes())?];
         self.fill(graph, &mut rows)?;
         Ok(rows)
     }
 
     /// The same into a slice of zeros of the right length.
-    pub fn fill<T: Real>(&self, graph: &Graph, rows: &mut [T]) -> Result<()> {
+    pub fn fill<T: Float>(&self, graph: &Graph, rows: &mut [T]) -> Result<()> {
         let length = self.length(graph.nodes())?;
         if rows.len() != length {
             return Err(Error::call(format!("{} places for {length} numbers", rows.len())));
@@ -202,7 +189,7 @@ struct Grid<'a, T> {
     channels: usize,
 }
 
-impl<T: Real> Grid<'_, T> {
+impl<T: Float> Grid<'_, T> {
     /// The channels of pair (i, j).
     fn pair(&mut self, i: usize, j: usize) -> &mut [T] {
         let start = (i * self.nodes + j) * self.channels;

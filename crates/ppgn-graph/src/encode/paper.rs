@@ -1,13 +1,14 @@
 //! The encoding of Section 6: `B` in R^{n x n x (e+1)}, node features on the diagonal of the first e channels, the
 //! adjacency matrix in the last.
 //!
-//! Categorical labels are one-hot, one channel a value of the schema; real attributes are as they are. Edge labels and
+//! Categorical labels are one-hot, one channel per value in the schema; real attributes are used as they are. Edge labels and
 //! attributes have channels of their own, filled where there is an edge. On request the identity matrix and the
 //! transposed adjacency come as further channels. The adjacency is always the last channel.
 
-use super::{Grid, Real};
+use super::Grid;
 use crate::dataset::{LabelColumn, Schema};
 use crate::error::{Error, Result};
+use crate::float::Float;
 use crate::graph::Graph;
 
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ impl Paper {
         channels
     }
 
-    pub(super) fn fill<T: Real>(&self, schema: &Schema, graph: &Graph, grid: &mut Grid<'_, T>) {
+    pub(super) fn fill<T: Float>(&self, schema: &Schema, graph: &Graph, grid: &mut Grid<'_, T>) {
         let one = T::from_f64(1.0);
         let node_channels = width(&schema.node_labels) + schema.node_attributes.len();
         let last = grid.channels - 1;
@@ -77,7 +78,7 @@ fn width(columns: &[LabelColumn]) -> usize {
 }
 
 /// One-hot labels, then attributes, from the first channel on.
-fn put<T: Real>(channels: &mut [T], columns: &[LabelColumn], labels: &[i64], attributes: &[f64]) {
+fn put<T: Float>(channels: &mut [T], columns: &[LabelColumn], labels: &[i64], attributes: &[f64]) {
     let mut start = 0;
     for (column, &label) in columns.iter().zip(labels) {
         if let Some(number) = column.number(label) {

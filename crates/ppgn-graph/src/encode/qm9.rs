@@ -1,9 +1,10 @@
 //! The authors' input for QM9, 19 channels: 13 node features on the diagonal, the distances between all atoms, the
 //! adjacency matrix, and the four bond types (single, double, triple, aromatic) one-hot.
 
-use super::{Grid, Real};
+use super::Grid;
 use crate::dataset::Schema;
 use crate::error::{Error, Result};
+use crate::float::Float;
 use crate::format::qm9::FEATURES;
 use crate::graph::Graph;
 
@@ -28,7 +29,7 @@ impl Qm9 {
         Ok(Qm9)
     }
 
-    pub(super) fn fill<T: Real>(&self, graph: &Graph, grid: &mut Grid<'_, T>) {
+    pub(super) fn fill<T: Float>(&self, graph: &Graph, grid: &mut Grid<'_, T>) {
         for u in 0..graph.nodes() {
             for (channel, &x) in grid.pair(u, u).iter_mut().zip(graph.node_attributes(u)) {
                 *channel = T::from_f64(x);

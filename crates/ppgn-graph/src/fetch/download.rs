@@ -3,7 +3,7 @@
 //! The rules, in the order in which they bite: an address that will not do (404, a wrong length, a wrong hash) is given
 //! up for the next one; trouble that may pass (a cut connection, 5xx, silence) is tried again a few times, from where
 //! the transfer stopped; a server that cannot resume, or has another version by now, sends the file from its beginning;
-//! a file is never longer than it was said to be, nor slower than a kilobyte in [`GetOptions::read_timeout`].
+//! a file is never longer than announced, nor slower than a kilobyte per [`GetOptions::read_timeout`].
 
 use super::http::{Answer, Client, Kind, Trouble, is_silence};
 use super::part::{Part, Version};
@@ -50,7 +50,7 @@ pub(super) fn download(
         }
     }
     part.leave();
-    Err(failure(known, file, target, &tried))
+    Err(failure(known, file, target, tried))
 }
 
 /// Why an address was left.
@@ -144,8 +144,8 @@ impl OneUrl<'_> {
         self.receive(answer, total, part)
     }
 
-    /// From where to go on, and with which version: only with what can be told to be the same file, by the server now
-    /// or by the hash in the end.
+    /// Where to resume, and of which version: only if it can be verified to be the same file, by the server now or by
+    /// the hash in the end.
     fn resumable(&self, part: &Part) -> (u64, Option<String>) {
         let validator =
             part.version().filter(|v| v.url == self.url).and_then(|version| version.validator.clone());
@@ -190,7 +190,7 @@ impl OneUrl<'_> {
             Ok(Trouble::Passing(format!("{reason} after {}{of} bytes", part.length())).into())
         };
         loop {
-            self.options.progress.tell(&Transfer {
+            self.options.progress.report(&Transfer {
                 file: self.file.file_name(),
                 url: self.url,
                 done: part.length(),
@@ -233,7 +233,7 @@ impl OneUrl<'_> {
         } else if let Some(wanted) = wanted.filter(|w| **w != sha256) {
             format!("wrong checksum: SHA-256 is {sha256}, {wanted} wanted")
         } else if wanted.is_none() && self.file.place.ends_with(".zip") && !part.is_zip() {
-            // Without a hash, this tells a page that says "not found" politely, and an archive cut short.
+            // Without a hash, this catches a "not found" page and an archive that was cut short.
             format!("not a whole zip archive; it begins with {:?}", String::from_utf8_lossy(&start))
         } else {
             return Ok(Ok(sha256));

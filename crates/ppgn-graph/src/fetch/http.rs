@@ -20,7 +20,7 @@ pub(super) struct Answer {
     pub(super) kind: Kind,
     /// The length of the whole file, where the server says it.
     pub(super) total: Option<u64>,
-    /// What tells this version of the file from others.
+    /// The validator of this version of the file.
     pub(super) validator: Option<String>,
     /// The bytes.
     pub(super) body: Box<dyn Read>,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Whole,
     /// The file from this byte on.
     From(u64),
-    /// Nothing: what was asked for lies beyond the end.
+    /// Nothing: the requested range lies beyond the end.
     Beyond,
 }
 

@@ -9,16 +9,18 @@
 
 #[cfg(feature = "fetch")]
 mod download;
+mod error;
 #[cfg(feature = "fetch")]
 mod http;
 #[cfg(feature = "fetch")]
 mod part;
 mod registry;
 
+pub use error::FetchError;
 pub use registry::{Known, Remote, find, known};
 
 use crate::error::{Error, Result};
-use crate::locate::folder;
+use crate::folder;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::io::Read;
@@ -36,7 +38,7 @@ pub struct GetOptions {
     pub from: Option<String>,
     /// Download even what is there, and replace it.
     pub force: bool,
-    /// Told how far a transfer is.
+    /// Called with the progress of a transfer.
     pub progress: Progress,
     /// How long finding and reaching a server may take.
     pub connect_timeout: Duration,
@@ -67,7 +69,7 @@ impl GetOptions {
     }
 }
 
-/// A listener to transfers; by default nobody listens.
+/// A callback for the progress of transfers; by default there is none.
 ///
 /// ```
 /// use ppgn_graph::fetch::Progress;
@@ -86,7 +88,7 @@ impl Progress {
     }
 
     #[cfg(feature = "fetch")]
-    fn tell(&self, transfer: &Transfer<'_>) {
+    fn report(&self, transfer: &Transfer<'_>) {
         if let Some(listener) = &self.0 {
             listener(transfer);
         }
@@ -95,7 +97,7 @@ impl Progress {
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Progress(..)" } else { "Progress(nobody)" })
+        f.write_str(if self.0.is_some() { "Progress(..)" } else { "Progress(none)" })
     }
 }
 
@@ -136,7 +138,7 @@ pub struct Fetched {
     pub already_there: bool,
     /// The addresses tried for the data and the files beside it, in order.
     pub tried: Vec<Attempt>,
-    /// What a person should know: a file beside the data that could not be had.
+    /// Notes for the user, such as a companion file that could not be downloaded.
     pub notes: Vec<String>,
 }
 
@@ -144,7 +146,7 @@ pub struct Fetched {
 ///
 /// A name that ppgn does not know is an [`Error::Call`] that lists those it knows. A failed download is an
 /// [`Error::Fetch`] with every address tried, each with its reason, and where to put the file by hand. Part of a file
-/// that arrived is kept as `FILE.part`, and the next call goes on from there.
+/// that arrived is kept as `FILE.part`, and the next call resumes there.
 ///
 /// ```no_run
 /// use ppgn_graph::fetch::{GetOptions, get};
@@ -232,17 +234,13 @@ fn get_file(known: &Known, file: &Remote, options: &GetOptions) -> Result<Got> {
     {
         let outcome = "not tried, this build of ppgn has no HTTP (cargo feature `fetch`)";
         let tried = urls.into_iter().map(|url| Attempt { url, outcome: outcome.into() }).collect::<Vec<_>>();
-        Err(failure(known, file, &target, &tried))
+        Err(failure(known, file, &target, tried))
     }
 }
 
 /// The file that is in place already, if it is the right one.
 fn existing(file: &Remote, target: &Path) -> Result<Got> {
-    let refuse = |what: String| {
-        let shown = target.display();
-        let advice = "ask to replace it (--force), or move it away";
-        Err(Error::Fetch(format!("{shown} is there, but is not the file that ppgn knows: {what}; {advice}")))
-    };
+    let refuse = |what: String| Err(FetchError::OtherFile { path: target.to_path_buf(), what }.into());
     let metadata = std::fs::metadata(target).map_err(|e| Error::io(target, e))?;
     if !metadata.is_file() {
         return refuse("it is not a file".into());
@@ -268,24 +266,17 @@ fn mirror(from: &str, file: &Remote) -> Result<String> {
     Ok(if from.ends_with('/') { format!("{from}{}", file.file_name()) } else { from.to_string() })
 }
 
-/// Everything that was tried, and how to do without.
-fn failure(known: &Known, file: &Remote, target: &Path, tried: &[Attempt]) -> Error {
-    let mut text = format!("{} could not be downloaded:\n", file.file_name());
-    for Attempt { url, outcome } in tried {
-        text += &format!("  {url}: {outcome}\n");
-    }
-    text += &format!("By hand: put the file at {}", target.display());
+fn failure(known: &Known, file: &Remote, target: &Path, tried: Vec<Attempt>) -> Error {
     let facts =
         [file.bytes.map(|b| format!("{b} bytes")), file.sha256.as_ref().map(|s| format!("SHA-256 {s}"))];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    if !facts.is_empty() {
-        text += &format!(" ({})", facts.join(", "));
+    FetchError::Failed {
+        file: file.file_name().into(),
+        tried,
+        target: target.to_path_buf(),
+        facts: facts.into_iter().flatten().collect(),
+        by_hand: (*file == known.file).then(|| known.by_hand.clone()),
     }
-    if *file == known.file {
-        text += &format!("; {}", known.by_hand);
-    }
-    text += ". A mirror can be named with --from URL.";
-    Error::Fetch(text)
+    .into()
 }
 
 /// The SHA-256 of what is left of a reader, in hexadecimal.

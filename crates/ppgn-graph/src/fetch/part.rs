@@ -1,16 +1,17 @@
 //! `FILE.part`: a file on its way, with what is known of it in `FILE.part.json`.
 //!
 //! The part is locked while it is written, so that two processes never write one file. What has arrived survives the
-//! process; what the server said of the file (its address, its version, its length) is kept beside it, so that the next
+//! process; what the server stated about the file (its address, version and length) is kept beside it, so that the next
 //! call can ask for the rest of *that* file and not of another that has taken its place.
 
+use super::FetchError;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What a server said of the file that the part is the beginning of.
+/// What a server stated about the file that the part is the beginning of.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Version {
     /// Where it came from.
@@ -143,17 +144,14 @@ impl Part {
     }
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(ending);
+    name.push(suffix);
     PathBuf::from(name)
 }
 
 fn locked(path: &Path) -> Error {
-    Error::Fetch(format!(
-        "another process is downloading to {}: wait until it is done, or stop it",
-        path.display()
-    ))
+    FetchError::Busy { path: path.to_path_buf() }.into()
 }
 
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! The datasets that ppgn can download: where each one lives, how long it is and what it hashes to.
 //!
 //! Public homes move. So every file has several addresses where several are known, the hash decides whether what came
-//! is the right thing wherever it came from, and `by_hand` tells a person what to do when none answers.
+//! is the right thing wherever it came from, and `by_hand` says what to do when none answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ pub struct Known {
     pub name: String,
     /// Other names that people know it by.
     pub aliases: Vec<String>,
-    /// What it is, in a line.
+    /// A one-line description.
     pub about: String,
     /// Who made it and who hosts it, with the licence where one is stated.
     pub source: String,
@@ -21,7 +21,7 @@ pub struct Known {
     pub file: Remote,
     /// Files that belong beside it; the data can be read without them.
     pub beside: Vec<Remote>,
-    /// How else to get it, for a person without a network or after every address has died.
+    /// How else to get it, without a network or after every address has died.
     pub by_hand: String,
 }
 
@@ -154,7 +154,7 @@ fn paper(&(name, bytes, sha256, about): &(&str, u64, &str, &str)) -> Known {
         },
         beside: Vec::new(),
         by_hand: format!(
-            "the folder data/{name} of https://github.com/muhanzhang/pytorch_DGCNN, put at tu/{name}, does as well"
+            "the folder data/{name} of https://github.com/muhanzhang/pytorch_DGCNN, put at tu/{name}, works too"
         ),
     }
 }
@@ -175,7 +175,7 @@ fn enzymes() -> Known {
             sha256: None,
         },
         beside: Vec::new(),
-        by_hand: "its files ENZYMES_A.txt and so on, unpacked at tu/ENZYMES, do as well".into(),
+        by_hand: "its files ENZYMES_A.txt and so on, unpacked at tu/ENZYMES, work too".into(),
     }
 }
 
@@ -205,7 +205,7 @@ fn qm9() -> Known {
             bytes: None,
             sha256: None,
         }],
-        by_hand: "gdb9.sdf and gdb9.sdf.csv, unpacked at qm9/, do as well".into(),
+        by_hand: "gdb9.sdf and gdb9.sdf.csv, unpacked at qm9/, work too".into(),
     }
 }
 

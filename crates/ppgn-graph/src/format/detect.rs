@@ -1,9 +1,9 @@
-//! Which format is this? Told by the ending of a name, then by the first lines.
+//! Detecting a format: from the extension of a name, then from the first lines.
 
 use super::edges;
 use super::lines::{integer, tokens};
 use super::{Entry, Format, Source};
-use crate::error::{Defect, Error, Result};
+use crate::error::{Defect, Error, Remedy, Result};
 use std::collections::HashSet;
 
 /// Finds the dataset in a source: its format and the entry that it is read from. With `wanted`, only that format.
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 /// A folder or archive must hold exactly one dataset; the error lists what it holds otherwise. Where the entry is
 /// itself an archive (an `.npz` in a folder), the source returned is that archive.
 pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source, Entry)> {
-    // One file in the format that was asked for needs no recognising; but an .npz has arrays inside.
+    // A single file in a given format needs no detection; but an .npz has arrays inside.
     if let (Some(format), [entry]) = (wanted, source.entries())
         && (source.is_single_file() || format != Format::Npz)
     {
@@ -54,9 +54,12 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
         0 => {
             let what = wanted
                 .map_or("no dataset".to_string(), |w| format!("no dataset in the format `{}`", w.name()));
-            let hint = "; --format names one of text, tu, graph6, sdf, npz, edges, jsonl";
-            let hint = if wanted.is_none() && source.is_single_file() { hint } else { "" };
-            Err(Defect::new(shown.to_string(), format!("{what} that ppgn recognises in it{hint}")).into())
+            let defect = Defect::new(shown.to_string(), format!("{what} that ppgn recognises in it"));
+            Err(match wanted.is_none() && source.is_single_file() {
+                true => defect.remedy(Remedy::NameFormat),
+                false => defect,
+            }
+            .into())
         }
         count => {
             let mut names: Vec<String> = candidates.iter().take(8).map(|(_, e)| e.name.clone()).collect();
@@ -64,7 +67,7 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
                 names.push("...".into());
             }
             Err(Error::call(format!(
-                "{shown} holds {count} datasets: {}; name one of them",
+                "{shown} holds {count} datasets: {}; choose one of them",
                 names.join(", ")
             )))
         }
@@ -77,8 +80,8 @@ fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
     if super::tu::is_part(source, entry) {
         return Ok(Some(Format::Tu));
     }
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    Ok(match ending {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    Ok(match extension {
         "jsonl" | "ndjson" => Some(Format::Jsonl),
         "g6" | "s6" | "d6" | "graph6" | "sparse6" | "digraph6" => Some(Format::Graph6),
         "sdf" => Some(Format::Sdf),

@@ -1,4 +1,4 @@
-//! Edge lists: one graph a file, an edge `u v [label]` a line, plain or as CSV.
+//! Edge lists: one graph per file, one edge `u v [label]` per line, plain or as CSV.
 //!
 //! ```text
 //! # people who know each other
@@ -7,13 +7,12 @@
 //! 7, 12, 2
 //! ```
 //!
-//! There are as many dialects as programs that write them, so this reader takes blanks, tabs, commas and semicolons
-//! between fields, `#` and `%` before comments, and names of nodes in double quotes. What it does not do is guess
-//! where that could go wrong without anybody noticing: an empty field, a fourth column or a label that only some
-//! edges have is a defect.
+//! Every program writes its own dialect, so this reader takes blanks, tabs, commas and semicolons between fields, `#` and
+//! `%` before comments, and node names in double quotes. It does not guess where a wrong guess would go unnoticed: an
+//! empty field, a fourth column or a label that only some edges have is a defect.
 
 use super::lines::{integer, real, show};
-use super::{Entry, Format, Report, Source, note_merged, provenance, refuse_defects, stem};
+use super::{Entry, Format, Report, Source, note_merged, provenance, refuse_defects};
 use crate::dataset::{Dataset, Schema};
 use crate::error::{Defect, Result};
 use crate::graph::{Graph, GraphBuilder, Merged};
@@ -36,7 +35,7 @@ pub(crate) fn read(source: &Source, entry: &Entry, directed: bool, report: &mut 
     if weighted {
         schema.edge_attributes = vec!["weight".into()];
     }
-    Dataset::builder(stem(entry))
+    Dataset::builder(entry.stem())
         .graphs(graphs)
         .schema(schema)
         .provenance(provenance(source, Format::Edges, report))
@@ -56,14 +55,14 @@ fn read_edges(source: &Source, entry: &Entry, report: &mut Report) -> Result<Edg
         seen += 1;
         let problem = match Fields::split(line) {
             Ok(fields) if seen == 1 && fields.are_titles() => {
-                report.note(format!("the first line, {}, was taken for a header", show(line)));
+                report.note(format!("the first line, {}, was read as a header", show(line)));
                 continue;
             }
             Ok(fields) => {
                 // A first line of two names is a header after all, if numbers follow.
                 if seen == 2 && edges.ends.len() == 1 && !edges.any_integer() && fields.are_integers() {
                     edges = Edges::default();
-                    report.note("the first line was taken for a header: it has names, and numbers follow");
+                    report.note("the first line was read as a header: it has names, and numbers follow");
                 }
                 edges.add(&fields).err()
             }

@@ -1,9 +1,10 @@
-//! Reading text by lines, as bytes: fast, with line numbers, and safe on anything.
+//! Reading text by lines, as bytes: fast, with line numbers, and safe on any input.
 //!
-//! A line ends at LF or CRLF; trailing blanks do not count. Nothing is assumed to be UTF-8: numbers are parsed from
-//! bytes, and a token that is shown in a message is shown with its odd bytes escaped.
+//! A line ends at LF or CRLF; trailing blanks are dropped. Nothing is assumed to be UTF-8: numbers are parsed from bytes,
+//! and a token in a message is shown with its unprintable bytes escaped.
 
-use crate::error::{Defect, Error, Result};
+use super::source::UnpackedLimit;
+use crate::error::{Defect, Error, Remedy, Result};
 use std::io::{BufRead, ErrorKind};
 
 /// The longest line that is read: far above any real one, and a bound on memory for a file that has no line ends.
@@ -86,17 +87,16 @@ impl<R: BufRead> Lines<R> {
 
 /// What a failed read of a file means: a damaged archive is a defect of the file.
 pub(crate) fn read_failure(file: &str, error: std::io::Error) -> Defect {
-    Defect::new(file, format!("cannot be read on: {error}"))
+    let defect = Defect::new(file, format!("reading failed: {error}"));
+    match error.get_ref().is_some_and(|e| e.is::<UnpackedLimit>()) {
+        true => defect.remedy(Remedy::RaiseUnpackedLimit),
+        false => defect,
+    }
 }
 
 /// The tokens of a line, between blanks.
 pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|t| !t.is_empty())
-}
-
-/// The fields of a line, between commas or blanks: `1, 2`, `1,2` and `1 2` are the same.
-pub fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|&b| b == b',' || b.is_ascii_whitespace()).filter(|t| !t.is_empty())
 }
 
 /// An integer from its digits; no blanks, an optional sign. `None` if it is anything else or does not fit.
@@ -135,7 +135,7 @@ pub fn real(token: &[u8]) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A token for a message: quoted, odd bytes escaped, cut after 40 characters.
+/// A token for a message: quoted, unprintable bytes escaped, cut after 40 characters.
 pub fn show(token: &[u8]) -> String {
     let text: String =
         token.iter().take(40).flat_map(|&b| std::ascii::escape_default(b)).map(char::from).collect();

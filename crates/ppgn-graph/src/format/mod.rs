@@ -1,17 +1,17 @@
-//! Files to datasets and back, in every format that this field uses.
+//! Reading and writing datasets in the formats of the field.
 //!
 //! | format | read from | one file here |
 //! | --- | --- | --- |
 //! | `text` | the format of the paper's data, with its `10fold_idx` | `text` |
 //! | `tu` | TU Dortmund's `NAME_A.txt` ... | `tu` |
-//! | `graph6` | graph6, sparse6 and digraph6, one graph a line | `graph6` |
+//! | `graph6` | graph6, sparse6 and digraph6, one graph per line | `graph6` |
 //! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
 //! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
 //! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
 //!
-//! [`read`] does everything: it opens a file, folder or zip ([`source`]), tells the format by ending and then by
-//! content ([`detect`]), and reads strictly. [`check`] reads the same way but collects what is wrong. [`open`] gives a
+//! [`read`] does everything: it opens a file, folder or zip ([`source`]), detects the format from the extension and then
+//! from the content ([`detect`]), and reads strictly. [`check`] reads the same way but collects all defects. [`open`] gives a
 //! stream for data larger than memory, and [`write()`] takes one.
 
 mod detect;
@@ -19,6 +19,7 @@ mod edges;
 mod graph6;
 mod jsonl;
 pub mod lines;
+pub mod npy;
 pub mod qm9;
 mod report;
 pub mod source;
@@ -72,12 +73,12 @@ impl Format {
         }
     }
 
-    /// What it is, in a line.
+    /// A one-line description.
     pub fn about(self) -> &'static str {
         match self {
             Format::Text => "the text format of the paper's data, with its 10fold_idx (NAME.txt)",
             Format::Tu => "TU Dortmund (NAME_A.txt, NAME_graph_indicator.txt ...)",
-            Format::Graph6 => "graph6, sparse6 and digraph6, one graph a line (.g6 .s6 .d6)",
+            Format::Graph6 => "graph6, sparse6 and digraph6, one graph per line (.g6 .s6 .d6)",
             Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
             Format::Npz => "QM9 as NumPy arrays (.npz)",
             Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
@@ -100,15 +101,15 @@ impl std::str::FromStr for Format {
 /// How to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadOptions {
-    /// The format, where it should not be told by ending and content.
+    /// The format, where it should not be detected from the extension and the content.
     pub format: Option<Format>,
-    /// What reading may cost.
+    /// Limits on what reading may cost.
     pub limits: Limits,
     /// Whether the edges of an edge list have a direction; other formats say it themselves.
     pub directed: bool,
 }
 
-/// A dataset as it passes by: the header, then the graphs.
+/// A dataset as a stream: the header, then the graphs.
 pub struct Records<'a> {
     /// Everything but the graphs.
     pub header: Header,
@@ -137,7 +138,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     }
 }
 
-/// Reads everything at `path` and collects what is wrong with it. An error means that reading could not go on.
+/// Reads everything at `path` and collects its defects. An error means that reading could not continue.
 pub fn check(path: impl AsRef<Path>, options: &ReadOptions, report: &mut Report) -> Result<()> {
     let path = path.as_ref();
     let found = report.count();
@@ -148,7 +149,7 @@ pub fn check(path: impl AsRef<Path>, options: &ReadOptions, report: &mut Report)
     match result {
         Ok(()) => Ok(()),
         Err(Error::Defect(defect)) => report.defect(defect),
-        // What does not fit after defects were skipped is their consequence, not a further one.
+        // What does not fit together after defects were skipped is their consequence, not another defect.
         Err(Error::Unfit(_)) if report.count() > found => Ok(()),
         Err(Error::Unfit(message)) => report.defect(Defect::new(path.display().to_string(), message)),
         Err(error) => Err(error),
@@ -172,7 +173,7 @@ pub fn open<'a>(
     }
 }
 
-/// What a reader gives: a dataset that is whole is not taken apart only to be put together again.
+/// What a reader returns: a dataset that was loaded whole is not taken apart only to be collected again.
 #[allow(clippy::large_enum_variant, reason = "there is one of it at a time")]
 enum Loaded<'a> {
     Whole(Dataset),
@@ -194,15 +195,7 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
     Ok(Loaded::Whole(dataset))
 }
 
-/// A file's name without its ending: the dataset's name where a file has no other.
-fn stem(entry: &Entry) -> &str {
-    match entry.file_name().rsplit_once('.') {
-        Some((stem, _)) if !stem.is_empty() => stem,
-        _ => entry.file_name(),
-    }
-}
-
-/// Where a dataset came from, with what the reader noted on the way.
+/// Where a dataset came from, with the reader's notes.
 fn provenance(source: &Source, format: Format, report: &Report) -> Provenance {
     Provenance {
         source: source.path().display().to_string(),
@@ -211,22 +204,22 @@ fn provenance(source: &Source, format: Format, report: &Report) -> Provenance {
     }
 }
 
-/// Tells of edges that were given more than once.
+/// Notes edges that were given more than once.
 fn note_merged(merged: Merged, report: &mut Report) {
     if merged.duplicates > 0 {
         report.note(format!("{} edges were given more than once and merged", merged.duplicates));
     }
     if merged.conflicts > 0 {
         let count = merged.conflicts;
-        report.note(format!("{count} of them had other labels or attributes than the first, which stands"));
+        report.note(format!("{count} of them had different labels or attributes; the first was kept"));
     }
 }
 
-/// Stops a reader that collected defects, `before` of them not its own: no dataset is made of what is left.
+/// Stops a reader that collected defects (beyond the `before` that it started with): no dataset is made from the rest.
 fn refuse_defects(report: &Report, before: usize) -> Result<()> {
     match report.count() - before {
         0 => Ok(()),
-        count => Err(Error::unfit(format!("not read, because of {count} defects"))),
+        count => Err(Error::unfit(format!("not read because of {count} defects"))),
     }
 }
 
@@ -237,10 +230,10 @@ pub struct WriteOptions {
     pub lossy: bool,
 }
 
-/// What [`write()`] did.
+/// The result of [`write()`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The format, told by the ending of the path.
+    /// The format, detected from the extension of the path.
     pub format: Format,
     /// How many graphs were written.
     pub graphs: usize,
@@ -248,7 +241,7 @@ pub struct Written {
     pub dropped: Vec<String>,
 }
 
-/// Writes a stream to `out`: `.jsonl` is JSON Lines, `.g6` graph6; a path without an ending, or one that ends in `/`,
+/// Writes a stream to `out`: `.jsonl` is JSON Lines, `.g6` graph6; a path without an extension, or one that ends in `/`,
 /// is a folder in the TU format, named after the folder.
 ///
 /// The file appears under its name only when it is complete. What the format cannot hold is an error that lists it,
@@ -271,46 +264,7 @@ pub fn writer_of(out: &Path) -> Result<Format> {
         Some("g6" | "graph6") => Ok(Format::Graph6),
         None => Ok(Format::Tu),
         Some(other) => Err(Error::call(format!(
-            "cannot write `.{other}`: OUT ends in .jsonl (JSON Lines) or .g6 (graph6), or is a folder (TU)"
+            "cannot write `.{other}`: the output must end in .jsonl (JSON Lines) or .g6 (graph6), or be a folder (TU)"
         ))),
     }
-}
-
-/// Writes a file so that it appears complete or not at all: to a temporary name beside it, synced, renamed.
-///
-/// ```
-/// use ppgn_graph::{Error, format::write_atomically};
-/// use std::io::Write;
-/// let path = std::env::temp_dir().join(format!("ppgn-doc-{}.txt", std::process::id()));
-/// write_atomically(&path, |out| writeln!(out, "whole").map_err(|e| Error::io(&path, e)))?;
-/// assert_eq!(std::fs::read(&path).unwrap(), b"whole\n");
-/// # std::fs::remove_file(&path).unwrap();
-/// # Ok::<(), Error>(())
-/// ```
-pub fn write_atomically(
-    path: &Path,
-    fill: impl FnOnce(&mut std::io::BufWriter<&mut std::fs::File>) -> Result<()>,
-) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file =
-        tempfile::Builder::new().prefix(".ppgn-").tempfile_in(folder).map_err(|e| Error::io(path, e))?;
-    let mut buffer = std::io::BufWriter::with_capacity(1 << 17, file.as_file_mut());
-    fill(&mut buffer)?;
-    std::io::Write::flush(&mut buffer).map_err(|e| Error::io(path, e))?;
-    drop(buffer);
-    file.as_file().sync_all().map_err(|e| Error::io(path, e))?;
-    // A temporary file is private; what a user asked for has the ordinary permissions.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::Permissions::from_mode(0o644);
-        file.as_file().set_permissions(mode).map_err(|e| Error::io(path, e))?;
-    }
-    file.persist(path).map_err(|e| Error::io(path, e.error))?;
-    Ok(())
-}
-
-/// The same of bytes that are there already.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_atomically(path, |out| std::io::Write::write_all(out, bytes).map_err(|e| Error::io(path, e)))
 }

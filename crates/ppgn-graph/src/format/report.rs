@@ -1,15 +1,15 @@
-//! What a reader found wrong. Reading for use stops at the first defect; `ppgn data check` collects them all.
+//! What a reader found wrong. Reading for use stops at the first defect; a check collects them all.
 
 use crate::error::{Defect, Error, Result};
 
 /// How many defects a collecting report keeps; beyond that they are only counted.
 const KEPT: usize = 1000;
 
-/// Takes what a reader finds: *defects* (the file is wrong) and *notes* (the file is readable, but something was
+/// Receives what a reader finds: *defects* (the file is wrong) and *notes* (the file is readable, but something was
 /// merged, dropped or unusual).
 ///
-/// A strict report turns the first defect into an error. A collecting one lets the reader go on with the next line
-/// or graph, so that a person sees everything that is wrong at once.
+/// A strict report turns the first defect into an error. A collecting one lets the reader continue with the next line
+/// or graph, so that all defects are seen at once.
 #[derive(Debug)]
 pub struct Report {
     strict: bool,
@@ -29,7 +29,7 @@ impl Report {
         Report { strict: false, ..Report::strict() }
     }
 
-    /// Tells of a defect: an error if the report is strict, else the reader goes on.
+    /// Reports a defect: an error if the report is strict, otherwise the reader continues.
     pub fn defect(&mut self, defect: Defect) -> Result<()> {
         if self.strict {
             return Err(Error::Defect(defect));
@@ -50,7 +50,7 @@ impl Report {
         }
     }
 
-    /// Tells of something that is worth knowing and no defect.
+    /// Reports something that is worth knowing but not a defect.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }

@@ -1,8 +1,8 @@
-//! Where a dataset's bytes are: a file, a folder or a zip archive, all seen as a list of named entries.
+//! Where a dataset's bytes are: a file, a folder or a zip archive, each seen as a list of named entries.
 //!
-//! Archives are read in place, never unpacked to disk. Their names and sizes are not trusted: a name that leaves the
-//! archive is an error, what comes out is counted against [`Limits::max_unpacked`] as it comes, and the checksum of
-//! every entry is checked when its end is reached.
+//! Archives are read in place, never unpacked to disk. Their names and sizes are not trusted: a name that leads out of the
+//! archive is an error, unpacked bytes are counted against [`Limits::max_unpacked`] as they come, and the checksum of
+//! every entry is verified at its end.
 
 use super::lines::{Lines, read_failure};
 use crate::error::{Defect, Error, Result};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What reading may cost at most.
+/// Limits on what reading may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The bytes that may come out of an archive (default 4 GiB).
@@ -48,6 +48,12 @@ impl Entry {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
+    /// The file name without its extension: the name of a dataset that does not state one.
+    pub fn stem(&self) -> &str {
+        let name = self.file_name();
+        name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty()).unwrap_or(name)
+    }
+
     /// The part of the name before the last `/`, or "".
     pub fn folder(&self) -> &str {
         self.name.rsplit_once('/').map_or("", |(folder, _)| folder)
@@ -70,7 +76,7 @@ const MAX_ENTRIES: usize = 100_000;
 const MAX_DEPTH: usize = 6;
 
 impl Source {
-    /// Lists what is at `path`. A zip archive is told by its first bytes, whatever its name.
+    /// Lists the files at `path`. A zip archive is recognised by its first bytes, whatever its name.
     pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let metadata = std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
@@ -209,7 +215,7 @@ fn list_folder(folder: &Path, prefix: &str, depth: usize, entries: &mut Vec<Entr
             continue;
         }
         let path = item.path();
-        // A dangling link is nobody's data; anything else that cannot be looked at is an error.
+        // A dangling link is not data.
         let Ok(metadata) = std::fs::metadata(&path) else { continue };
         if metadata.is_dir() && depth < MAX_DEPTH {
             list_folder(&path, &format!("{name}/"), depth + 1, entries)?;
@@ -246,8 +252,7 @@ fn list_archive(path: &Path) -> Result<Vec<Entry>> {
         let name = item.name().map_err(damaged)?.replace('\\', "/");
         let leaves = name.starts_with('/') || name.contains(':') || name.split('/').any(|part| part == "..");
         if leaves || name.contains('\0') {
-            let message =
-                format!("the name {name:?} leads out of the archive: it was not made by an honest program");
+            let message = format!("the name {name:?} leads out of the archive");
             return Err(Defect::new(shown, message).into());
         }
         if item.is_dir() || ignored(&name) {
@@ -273,6 +278,11 @@ fn list_archive(path: &Path) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// More came out of an archive than allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("the archive unpacks to more than the {0} bytes allowed")]
+pub(super) struct UnpackedLimit(u64);
+
 /// An archive's entry as it comes out: counted, and compared with its checksum at its end.
 struct Unpacked {
     inner: Box<dyn Read + Send>,
@@ -294,13 +304,7 @@ impl Read for Unpacked {
         self.hash.update(&buffer[..read]);
         let total = self.unpacked.fetch_add(read as u64, Ordering::Relaxed) + read as u64;
         if total > self.limit {
-            return Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!(
-                    "the archive unpacks to more than {} bytes; --max-unpacked raises the limit",
-                    self.limit
-                ),
-            ));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, UnpackedLimit(self.limit)));
         }
         Ok(read)
     }
@@ -377,7 +381,9 @@ mod tests {
         let zip = archive(&[("zeros", &[0; 100_000])]);
         let source = Source::open(zip.path(), Limits { max_unpacked: 99_999, ..Limits::default() }).unwrap();
         let error = contents(&source, "zeros").unwrap_err();
-        assert!(error.to_string().contains("--max-unpacked"), "{error}");
+        assert_eq!(error.to_string(), "the archive unpacks to more than the 99999 bytes allowed");
+        let defect = read_failure("x.zip/zeros", error);
+        assert_eq!(defect.remedy, Some(crate::Remedy::RaiseUnpackedLimit));
         let source = Source::open(zip.path(), Limits { max_unpacked: 100_000, ..Limits::default() }).unwrap();
         assert_eq!(contents(&source, "zeros").unwrap().len(), 100_000);
     }

@@ -1,12 +1,12 @@
-//! What the formats with a graph a line share: turning a step function into a stream of records, and writing a
-//! stream of records line by line.
+//! What the formats with one graph per line share: turning a step function into a stream of records, and writing such
+//! a stream line by line.
 //!
 //! Both directions hold one record at a time, so a dataset larger than memory passes through.
 
 use super::lines::LONGEST;
-use super::{Entry, write_atomically};
 use crate::dataset::Record;
 use crate::error::{Error, Result};
+use crate::file::write_atomically;
 use std::io::Write;
 use std::path::Path;
 
@@ -25,20 +25,14 @@ pub(crate) fn records<'a>(
     }))
 }
 
-/// The name of a dataset that does not say its own: that of its file, without the ending.
-pub(crate) fn stem(entry: &Entry) -> String {
-    let name = entry.file_name();
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
-}
-
-/// Something that is worth one note at the end, however often it occurs.
+/// Counts something that deserves a single note at the end, however often it occurs.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Tally {
-    /// How often.
+    /// The number of occurrences.
     pub(crate) count: usize,
-    /// In how many graphs.
+    /// The number of graphs with one.
     pub(crate) graphs: usize,
-    /// In which line first.
+    /// The first line with one.
     pub(crate) first: u64,
 }
 
@@ -63,7 +57,7 @@ impl Tally {
     }
 }
 
-/// Writes `first`, then a line a record, as `encode` appends it to the buffer.
+/// Writes `first`, then one line per record, as `encode` appends it to the buffer.
 ///
 /// Fails, and leaves no file, if the records are not `expected` many, as their header says, or if a line would be
 /// longer than ppgn reads.
@@ -75,7 +69,7 @@ pub(crate) fn write_lines(
     mut encode: impl FnMut(&Record, &mut Vec<u8>) -> Result<(), String>,
 ) -> Result<()> {
     if expected == 0 {
-        return Err(Error::unfit(format!("there are no graphs to write to {}", out.display())));
+        return Err(Error::unfit(format!("no graphs to write to {}", out.display())));
     }
     write_atomically(out, |file| {
         let mut written = 0;
@@ -85,7 +79,7 @@ pub(crate) fn write_lines(
             let record = record?;
             let unfit = |message: String| Error::unfit(format!("graph {written}: {message}"));
             if written == expected {
-                return Err(Error::unfit(format!("more graphs than the {expected} that were announced")));
+                return Err(Error::unfit(format!("more graphs than the {expected} announced")));
             }
             line.clear();
             encode(&record, &mut line).map_err(unfit)?;
@@ -103,9 +97,9 @@ pub(crate) fn write_lines(
     })
 }
 
-/// Why a line of this many bytes is not written.
+/// The message for a line that is too long to be read again.
 pub(crate) fn too_long(bytes: u128) -> String {
-    format!("its line would have {bytes} bytes, more than the {LONGEST} that ppgn reads")
+    format!("its line would have {bytes} bytes, but ppgn reads at most {LONGEST}")
 }
 
 #[cfg(test)]
@@ -126,9 +120,9 @@ mod tests {
             })
         };
         for (graphs, given, message) in [
-            (0, 0, format!("there are no graphs to write to {}", out.display())),
+            (0, 0, format!("no graphs to write to {}", out.display())),
             (2, 1, "1 graphs, but 2 were announced".to_string()),
-            (2, 3, "more graphs than the 2 that were announced".to_string()),
+            (2, 3, "more graphs than the 2 announced".to_string()),
         ] {
             assert_eq!(write(graphs, given).unwrap_err().to_string(), message);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");

@@ -1,4 +1,5 @@
-//! The graphs of Cai, Fürer and Immerman: pairs that defeat k-WL for every k that the base graph is too wide for.
+//! The graphs of Cai, Fürer and Immerman: pairs that k-WL does not distinguish if the treewidth
+//! of the base graph is too large for k.
 //!
 //! *An optimal lower bound on the number of variables for graph identification* (1992), without the nodes for edges:
 //! a node v of the base graph becomes the nodes (v, S), S an even subset of the edges at v, and (u, S) ~ (v, T) if
@@ -16,7 +17,7 @@ use crate::graph::Graph;
 
 pub(super) const CFI: Generator = Generator {
     name: "cfi",
-    about: "the Cai-Fuerer-Immerman pair of a base graph; k-FWL parts it only if the base has treewidth at most k",
+    about: "the Cai-Fuerer-Immerman pair of a base graph; k-FWL distinguishes it only if the base has treewidth at most k",
     parameters: &[
         Parameter::new(
             "base",
@@ -48,7 +49,7 @@ pub(super) const CFI: Generator = Generator {
     },
 };
 
-/// The graph of a base without loops or isolated nodes. Nodes come by v, then by the subset as a binary number over
+/// The graph of a base without loops or isolated nodes. Nodes are ordered by v, then by the subset as a binary number over
 /// the neighbours of v in ascending order. O(n + m).
 fn cfi(base: &Graph, twisted: Option<usize>, colours: bool) -> Result<Graph> {
     let (nodes, arcs) = size(base, twisted);
@@ -117,7 +118,7 @@ fn size(base: &Graph, twisted: Option<usize>) -> (u64, u64) {
     (nodes, arcs)
 }
 
-/// The connected graph with at least one edge that a name stands for, case ignored.
+/// The connected graph with at least one edge that a name means, ignoring case.
 fn named_base(name: &str) -> Result<Graph> {
     let base = parse_base(&name.to_ascii_lowercase()).ok_or_else(|| {
         Error::call(format!(

@@ -44,14 +44,14 @@ fn csl(n: u32, skips: &[u32], copies: u32, seed: u64) -> Result<Made> {
     Ok(Made { graphs, labels: Some(labels) })
 }
 
-/// Refuses classes that hold the same graphs, which nothing could learn to tell apart: multiplying all nodes by r
+/// Refuses classes that hold isomorphic graphs, which nothing could distinguish: multiplying all nodes by r
 /// turns the links {1, s} into {r, rs}, which are the links {1, r} if rs = 1 or -1 modulo n.
 fn check_distinct(n: u32, skips: &[u32]) -> Result<()> {
     let mut sorted = skips.to_vec();
     sorted.sort_unstable();
     for &s in skips {
         if sorted.partition_point(|&t| t <= s) - sorted.partition_point(|&t| t < s) > 1 {
-            return Err(Error::call(format!("skip {s} is there twice, classes must differ")));
+            return Err(Error::call(format!("skip {s} is given twice, but classes must differ")));
         }
         if let Some(r) = partner(n, s).filter(|&r| r != s && sorted.binary_search(&r).is_ok()) {
             let (s, r) = (s.min(r), s.max(r));
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn classes_that_are_the_same_are_refused() {
         let message = |n, skips: &[u32]| csl(n, skips, 1, 0).err().unwrap().to_string();
-        assert_eq!(message(41, &[3, 2, 3]), "skip 3 is there twice, classes must differ");
+        assert_eq!(message(41, &[3, 2, 3]), "skip 3 is given twice, but classes must differ");
         assert_eq!(
             message(41, &[20, 3, 2]),
             "skips 2 and 20 give the same graphs on 41 nodes (2*20 is 1 or -1 modulo 41), classes must differ"

@@ -1,6 +1,6 @@
-//! The plain families: cycles, paths, grids and their like, one function from parameters to neighbours each.
+//! The plain families: cycles, paths, grids and the like, each one function from parameters to neighbours.
 //!
-//! They are what scaling tests grow along and what a person checks a tool with by hand.
+//! They serve for scaling tests, and for checking a tool by hand.
 
 use super::rows::{MAX_NODES, undirected};
 use super::{Generator, Parameter, rows};
@@ -9,7 +9,7 @@ use crate::graph::Graph;
 
 pub(super) const CYCLES: Generator = Generator {
     name: "cycles",
-    about: "disjoint cycles of equal length; one of 2n nodes and two of n are the simplest pair that 1-WL cannot part",
+    about: "disjoint cycles of equal length; one of 2n nodes and two of n are the simplest pair that 1-WL cannot distinguish",
     parameters: &[
         Parameter::new("n", "6", "nodes of a cycle, from 3"),
         Parameter::new("copies", "1", "how many cycles side by side, from 1"),

@@ -1,5 +1,5 @@
-//! Pairs with the properties that the paper states of its Figure 1, whose picture is not in the source: 1-WL cannot
-//! part the two graphs, and tr(A^3), six times the number of triangles, is 0 for one and 12 for the other.
+//! Pairs with the properties that the paper states of its Figure 1, whose picture is not in the source: 1-WL does
+//! not distinguish the two graphs, and tr(A^3), six times the number of triangles, is 0 for one and 12 for the other.
 
 use super::families::cycles;
 use super::{Generator, Made, Parameter};

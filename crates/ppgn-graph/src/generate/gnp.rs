@@ -12,7 +12,7 @@ use crate::random::Stream;
 
 pub(super) const GNP: Generator = Generator {
     name: "gnp",
-    about: "random graphs, each edge with probability p; almost all are told apart by 1-WL: an average case of any size",
+    about: "random graphs, each edge with probability p; 1-WL distinguishes almost all: an average case of any size",
     parameters: &[
         Parameter::new("n", "16", "nodes, from 1"),
         Parameter::new("p", "0.25", "the probability of each edge, from 0 to 1"),

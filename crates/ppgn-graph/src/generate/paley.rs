@@ -20,7 +20,7 @@ pub(super) const PALEY: Generator = Generator {
 };
 
 /// An arc a -> b for every b - a that is a square other than 0. For q = 1 mod 4 the square -1 makes that symmetric;
-/// for q = 3 mod 4 exactly one of a -> b and b -> a is there. O(q^2) and O(k) an arc.
+/// for q = 3 mod 4 exactly one of a -> b and b -> a exists. O(q^2), and O(k) per arc.
 fn paley(q: u32) -> Result<Graph> {
     let Some((p, k)) = odd_prime_power(q) else {
         let power = |x: &u32| odd_prime_power(*x).is_some();

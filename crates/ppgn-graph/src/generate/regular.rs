@@ -1,9 +1,9 @@
 //! Random d-regular simple graphs.
 //!
-//! The configuration model gives every node d stubs and pairs all stubs at random; what comes out has a few loops
-//! and double edges. Throwing it away until it has none is exactly uniform and hopeless beyond d = 6 or so, because
-//! the chance of success falls as exp(-(d^2 - 1)/4). Here the bad pairs alone are repaired, each by exchanging ends
-//! with a random other pair: close to uniform, and fast for every n and d.
+//! The configuration model gives every node d stubs and pairs all stubs at random; the result has a few loops and double
+//! edges. Rejecting it until it has none is exactly uniform but hopeless beyond d = 6 or so, because the chance of success
+//! falls as exp(-(d^2 - 1)/4). Here only the bad pairs are repaired, each by exchanging ends with a random other pair:
+//! close to uniform, and fast for every n and d.
 
 use super::rows::{MAX_NODES, undirected};
 use super::{COUNT, Generator, Made, Parameter, SEED};
@@ -13,7 +13,7 @@ use crate::random::Stream;
 
 pub(super) const REGULAR: Generator = Generator {
     name: "regular",
-    about: "random regular graphs; all of one n and d look alike to 1-WL, and 2-FWL parts almost all of them",
+    about: "random regular graphs; 1-WL distinguishes none with the same n and d, 2-FWL almost all",
     parameters: &[
         Parameter::new("n", "16", "nodes, from 1"),
         Parameter::new("d", "3", "the degree of every node, below n; n*d must be even"),
@@ -122,11 +122,11 @@ fn good_pairs(n: u32, pairs: &[[u32; 2]]) -> Vec<bool> {
 /// A set of undirected edges without loops.
 trait Edges {
     fn contains(&self, u: u32, v: u32) -> bool;
-    /// Adds an edge that is not there and no loop.
+    /// Adds an edge that is new and not a loop.
     fn add(&mut self, u: u32, v: u32);
-    /// Removes an edge that is there.
+    /// Removes an existing edge.
     fn remove(&mut self, u: u32, v: u32);
-    /// Adds an edge; says no to a loop and to an edge that is there.
+    /// Adds an edge unless it is a loop or exists already; whether it was added.
     fn add_new(&mut self, u: u32, v: u32) -> bool {
         let new = u != v && !self.contains(u, v);
         if new {
@@ -136,7 +136,7 @@ trait Edges {
     }
 }
 
-/// The adjacency matrix, a bit a pair: for dense graphs.
+/// The adjacency matrix, one bit per pair: for dense graphs.
 struct Bits {
     width: usize,
     words: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The size guard, and the short way from a rule of adjacency to a [`Graph`].
+//! The size limits, and the short way from an adjacency rule to a [`Graph`].
 //!
 //! A family of graphs is a function from a node to its neighbours. [`undirected`] and [`directed`] write such rows
 //! straight into their final place: half the memory and time of an edge list, which counts at a hundred million arcs.
@@ -6,10 +6,10 @@
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder};
 
-/// The most nodes that a generated dataset has, all graphs together.
+/// The maximum number of nodes of a generated dataset, all graphs together.
 pub(super) const MAX_NODES: u32 = 1 << 27;
 
-/// The most graphs that a generated dataset has.
+/// The maximum number of graphs of a generated dataset.
 pub(super) const MAX_GRAPHS: u32 = 1_000_000;
 
 /// Refuses more than [`MAX_NODES`] nodes or `u32::MAX` arcs in `graphs` graphs with this many each.
@@ -32,7 +32,7 @@ pub(super) fn check_size(graphs: u64, nodes: u64, arcs: u64) -> Result<()> {
     Ok(())
 }
 
-/// The directed graph whose node u has the arcs that `row(u, ...)` pushes, in any order; arcs pushed twice are one.
+/// The directed graph whose node u has the arcs that `row(u, ...)` pushes, in any order; repeated arcs are merged.
 /// `arcs` is at least their number. O(n + m) where rows come sorted.
 pub(super) fn directed(nodes: u64, arcs: u64, row: impl FnMut(u32, &mut Vec<u32>)) -> Result<Graph> {
     labelled(nodes, arcs, Vec::new(), row)

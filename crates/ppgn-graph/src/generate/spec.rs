@@ -1,6 +1,6 @@
-//! The words of a spec: `key=value,...` into values that are checked where they are used.
+//! Parsing a spec: `key=value,...` into values that are checked where they are used.
 //!
-//! Every refusal names what would have been accepted, because the one who typed the spec has no form to fill in.
+//! Every error says what would have been accepted.
 
 use super::{Generator, Parameter};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ impl Arguments {
         Ok(Arguments { generator, values: values.collect::<Result<_>>()? })
     }
 
-    /// Whose arguments these are.
+    /// The name of the generator.
     pub(super) fn generator(&self) -> &'static Generator {
         self.generator
     }
@@ -113,7 +113,7 @@ fn there_are(parameters: &[Parameter]) -> String {
     if list.is_empty() { "There are none".into() } else { format!("There are {}", list.join(", ")) }
 }
 
-/// The end of a sentence on a name that is not known: a question where one of the known names is close, else a stop.
+/// The end of a message about an unknown name: a suggestion where a known name is close, else a full stop.
 pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     crate::nearest::nearest(name, known).map_or(".".into(), |k| format!(", did you mean `{k}`?"))
 }

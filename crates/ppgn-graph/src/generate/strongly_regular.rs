@@ -1,4 +1,4 @@
-//! The classic strongly regular graphs that are drawn by hand.
+//! The classic small strongly regular graphs.
 //!
 //! In an srg(n, k, λ, μ) every node has k neighbours, neighbours have λ of them in common and other pairs μ. 2-FWL
 //! (which is 3-WL) sees nothing else, so two such graphs with the same parameters are beyond the paper's networks:
@@ -28,7 +28,7 @@ fn rook(n: u32) -> Result<Graph> {
 
 pub(super) const SHRIKHANDE: Generator = Generator {
     name: "shrikhande",
-    about: "Shrikhande's graph, srg(16, 6, 2, 2) like rook:n=4; 2-FWL cannot part the two, 3-FWL does",
+    about: "Shrikhande's graph, srg(16, 6, 2, 2) like rook:n=4; 3-FWL distinguishes the two, 2-FWL does not",
     parameters: &[],
     make: |_| Ok(shrikhande()?.into()),
 };

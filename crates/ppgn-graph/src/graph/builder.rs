@@ -77,7 +77,7 @@ impl GraphBuilder {
         self
     }
 
-    /// Adds an edge with its labels and attributes, as many as the column counts say.
+    /// Adds an edge with its labels and attributes; their numbers are the column counts.
     pub fn edge_with(&mut self, u: u32, v: u32, labels: &[i64], attributes: &[f64]) -> &mut Self {
         self.edges.push((u, v));
         self.edge_labels.extend_from_slice(labels);
@@ -97,13 +97,13 @@ impl GraphBuilder {
         self
     }
 
-    /// Sets the labels of all nodes, `columns` a node, node after node.
+    /// Sets the labels of all nodes, `columns` per node, node after node.
     pub fn node_labels(&mut self, columns: usize, values: Vec<i64>) -> &mut Self {
         self.node_labels = Table::new(columns, values);
         self
     }
 
-    /// Sets the attributes of all nodes, `columns` a node, node after node.
+    /// Sets the attributes of all nodes, `columns` per node, node after node.
     pub fn node_attributes(&mut self, columns: usize, values: Vec<f64>) -> &mut Self {
         self.node_attributes = Table::new(columns, values);
         self
@@ -220,7 +220,7 @@ impl GraphBuilder {
     /// A directed graph from its rows as they stand in a file: `targets[offsets[u]..offsets[u + 1]]` are the ends of
     /// u's arcs in any order. Faster than adding edges one by one; rows that are sorted already are not touched.
     ///
-    /// `labels` has one label a node, or is empty. O(n + m), and O(m log m) for unsorted rows.
+    /// `labels` has one label per node, or is empty. O(n + m), and O(m log m) for unsorted rows.
     pub fn from_rows(
         offsets: Vec<u32>,
         mut targets: Vec<u32>,

@@ -40,7 +40,7 @@ fn separators_comments_and_headers() {
         assert_eq!(d.graph(0), &expected, "{text:?}");
     }
     let notes = read("source,target\n0,1\n").header().provenance.notes.clone();
-    assert_eq!(notes, ["the first line, `source,target`, was taken for a header"]);
+    assert_eq!(notes, ["the first line, `source,target`, was read as a header"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn direction_duplicates_and_loops() {
         d.header().provenance.notes,
         [
             "2 edges were given more than once and merged",
-            "1 of them had other labels or attributes than the first, which stands"
+            "1 of them had different labels or attributes; the first was kept"
         ]
     );
     let folder = folder(&[("l.edges", text.as_bytes())]);

@@ -4,7 +4,7 @@ use crate::random_datasets::bare;
 use ppgn_graph::format::{
     self, Format, Limits, ReadOptions, Records, Report, WriteOptions, check, open, read, write,
 };
-use ppgn_graph::{Dataset, Error, Graph, GraphBuilder, Provenance};
+use ppgn_graph::{Dataset, Graph, GraphBuilder, Provenance, Remedy};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -92,10 +92,10 @@ fn every_defect_is_told_with_its_place() {
     assert_eq!(
         defects,
         [
-            "F:2: graph 1: 3 nodes take 1 characters after their number, here are 0: `B`",
-            "F:4: graph 2: the character `!` in column 2 is none of graph6: `B!`",
+            "F:2: graph 1: 3 nodes take 1 characters after their number, but there are 0: `B`",
+            "F:4: graph 2: the character `!` in column 2 does not occur in graph6: `B!`",
             "F:6: graph 4: 68719476735 nodes, more than the limit of 134217728: `~~~~~~~~`",
-            "F:7: graph 5: an incremental line (`;`) changes the graph before it, and none was read: `;_`",
+            "F:7: graph 5: an incremental line (`;`) changes the graph before it, but none was read: `;_`",
         ]
     );
     assert_eq!(
@@ -133,10 +133,11 @@ fn what_graph6_cannot_hold_is_listed_or_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("d.g6");
     let error = write(Records::of(&d), &out, WriteOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::Unfit(_)));
+    assert!(!error.is_call());
+    assert_eq!(error.remedy(), Some(Remedy::AllowLoss));
     assert_eq!(
         error.to_string(),
-        "graph6 cannot hold node labels, edge labels, positions, classes; --lossy leaves them out"
+        "graph6 cannot hold node labels, nor edge labels, nor positions, nor classes"
     );
     assert!(!out.exists());
     let written = write(Records::of(&d), &out, WriteOptions { lossy: true }).unwrap();

@@ -136,7 +136,9 @@ fn header_and_graphs_must_agree() {
     let file = |header: &str| format!("{{\"ppgn\":1,{header}}}\n{{\"n\":1}}\n{{\"n\":1}}\n");
     assert_eq!(
         defects(&file("\"graphs\":3")),
-        ["F:3: the header says 3 graphs, here are 2: the file is cut short, or the header is wrong"]
+        [
+            "F:3: the header announces 3 graphs, but there are 2: the file is cut short, or the header is wrong"
+        ]
     );
     assert_eq!(defects(&file("\"graphs\":1")), ["F:3: graph 1: more graphs than the 1 that the header says"]);
     assert_eq!(
@@ -205,7 +207,7 @@ fn what_could_not_be_read_is_not_written() {
         error.to_string()
     };
     assert_eq!(error(|r| r.header.graphs = 3), "2 graphs, but 3 were announced");
-    assert_eq!(error(|r| r.header.graphs = 1), "more graphs than the 1 that were announced");
+    assert_eq!(error(|r| r.header.graphs = 1), "more graphs than the 1 announced");
     assert_eq!(error(|r| r.header.classes = None), "graph 0: a class label, but the dataset has no classes");
     assert_eq!(error(|r| r.header.classes = Some(vec![2, 1])), "`classes` must ascend, each value once");
     assert_eq!(

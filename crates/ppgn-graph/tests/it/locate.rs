@@ -1,6 +1,7 @@
 //! What words stand for, with a data folder of the tests' own and with the real one.
 
 use crate::support::shared;
+use ppgn_graph::Remedy;
 use ppgn_graph::locate::{Locator, What};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -234,18 +235,18 @@ fn a_word_that_is_nothing_gets_a_hint() {
     let (folder, locator) = data(&["protein_folds.g6"]);
     let shown = folder.path().to_str().unwrap();
     for (word, hints) in [
-        ("mutga", &["did you mean `MUTAG`?", "ppgn data list", "./mutga", shown][..]),
+        ("mutga", &["did you mean `MUTAG`?", "./mutga", shown][..]),
         ("figur1", &["did you mean `figure1`?"]),
         ("cfj:base=k4:0", &["`cfj`", "name:key=value", "did you mean `cfi`?"]),
         ("protein-folds", &["did you mean `protein_folds`?"]),
-        ("imdb-multi", &["IMDBMULTI is not in the data folder", "`ppgn data get IMDBMULTI`", shown]),
-        ("QM9:12", &["`ppgn data get QM9`"]),
-        ("zzzzzzzz", &["neither a generator, nor a dataset", "ppgn data list"]),
-        ("", &["no data is named"]),
-        (":7", &["no data is named"]),
+        ("imdb-multi", &["IMDBMULTI is not in the data folder", shown]),
+        ("QM9:12", &["QM9 is not in the data folder"]),
+        ("zzzzzzzz", &["not a generator, not a dataset in"]),
+        ("", &["no data given"]),
+        (":7", &["no data given"]),
         (
             "protein_folds.txt",
-            &["no file or folder `protein_folds.txt`", "`protein_folds`, without an ending"],
+            &["no file or folder `protein_folds.txt`", "`protein_folds`, without an extension"],
         ),
         // The tests run in the crate's folder.
         ("src", &["write `./src`"]),
@@ -258,6 +259,12 @@ fn a_word_that_is_nothing_gets_a_hint() {
         }
     }
     assert!(!locator.resolve("zzzzzzzz").unwrap_err().to_string().contains("did you mean"));
+    let remedy = |word: &str| locator.resolve(word).unwrap_err().remedy();
+    for word in ["mutga", "zzzzzzzz", ""] {
+        assert_eq!(remedy(word), Some(Remedy::ListData), "{word}");
+    }
+    assert_eq!(remedy("QM9:12"), Some(Remedy::Download("QM9".into())));
+    assert_eq!(remedy("https://example.org/x.zip"), Some(Remedy::NameMirror));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The integration tests of ppgn-graph, one binary, a module a theme.
+//! The integration tests of ppgn-graph: one binary, one module per theme.
 
 mod edges;
 mod encode;

@@ -8,7 +8,7 @@ mod sdf;
 use crate::support::shared;
 use ppgn_graph::format::qm9::{FEATURES, TARGETS};
 use ppgn_graph::format::{Format, Limits, ReadOptions, Report, check, read};
-use ppgn_graph::{Dataset, Defect, Error, Graph, Task};
+use ppgn_graph::{Dataset, Defect, Error, Graph, Remedy, Task};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::Path;

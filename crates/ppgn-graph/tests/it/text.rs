@@ -44,7 +44,7 @@ fn dialects_of_line_ends_blanks_and_numbers() {
 fn constant_labels_are_no_labels() {
     let d = read("2\n1 0\n7 0\n2 1\n7 1 1\n7 1 0\n");
     assert!(d.schema().node_labels.is_empty());
-    assert_eq!(d.header().provenance.notes, ["the node labels are all 7 and were left out"]);
+    assert_eq!(d.header().provenance.notes, ["all node labels are 7; they were left out"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn one_arc_without_its_reverse_makes_the_dataset_directed() {
 fn neighbours_in_any_order_loops_and_repetitions() {
     let d = read("1\n3 0\n0 4 2 0 1 2\n1 1 0\n1 1 0\n");
     assert_eq!((d.graph(0).neighbours(0), d.graph(0).self_loops()), (&[0, 1, 2][..], 1));
-    assert_eq!(d.header().provenance.notes, ["1 neighbours were listed twice in a row and merged"]);
+    assert_eq!(d.header().provenance.notes, ["1 neighbours were listed twice for one node and merged"]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn what_is_wrong_is_told_with_its_line_and_graph() {
         ("-3\n", "small.txt:1: the first line must be the number of graphs, not `-3`"),
         ("2\n1 0\n0 0\n", "small.txt:3: the file ends after 1 of 2 graphs"),
         ("1\n2 0\n0 0\n", "small.txt:3: graph 0: the file ends after 1 of 2 nodes"),
-        ("1\n1 0\n0 0\n0 0\n", "small.txt:4: the file goes on after graph 0, the last of 1"),
+        ("1\n1 0\n0 0\n0 0\n", "small.txt:4: the file continues after graph 0, the last of 1"),
         (
             "1\n1 0\n0 1 1\n",
             "small.txt:3: graph 0: neighbour 1 is out of range, the graph has 1 nodes (from 0)",
@@ -114,10 +114,7 @@ fn what_is_wrong_is_told_with_its_line_and_graph() {
         ("1\n1 0\n0\n", "small.txt:3: graph 0: the degree `` is not a count"),
         ("1\n1 0\nC 0\n", "small.txt:3: graph 0: the label `C` is not an integer"),
         ("1\n1 0\n0 1 0x0\n", "small.txt:3: graph 0: the neighbour `0x0` is not the number of a node"),
-        (
-            "1\n1 0.5\n0 0\n",
-            "small.txt:2: graph 0: expected the line `nodes class` of a graph, found `1 0.5`",
-        ),
+        ("1\n1 0.5\n0 0\n", "small.txt:2: graph 0: expected a line `nodes class`, found `1 0.5`"),
         ("1\n-1 0\n", "small.txt:2: graph 0: -1 nodes"),
         (
             "1\n999999999 0\n",
@@ -139,7 +136,7 @@ fn checking_goes_on_with_the_next_graph() {
         [
             "small.txt:3: graph 0: neighbour 9 is out of range, the graph has 2 nodes (from 0)",
             "small.txt:4: graph 0: the degree `x` is not a count",
-            "small.txt:5: graph 1: expected the line `nodes class` of a graph, found `bad`",
+            "small.txt:5: graph 1: expected a line `nodes class`, found `bad`",
             "small.txt:10: graph 2: neighbour 5 is out of range, the graph has 1 nodes (from 0)",
         ]
     );

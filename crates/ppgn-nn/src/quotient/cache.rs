@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::Dataset;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::format::write_atomically;
+use ppgn_graph::file::write_atomically;
 use ppgn_wl::Options;
 use sha2::{Digest, Sha256};
 use std::io::Write;

@@ -12,7 +12,7 @@ use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::Graph;
 use ppgn_graph::encode::Encoder;
-use ppgn_wl::{Options, TupleLevels};
+use ppgn_wl::{LevelsError, Options, TupleLevels};
 
 /// The colours of all pairs of a dataset at the levels 0, ..., L, for networks of L blocks.
 ///
@@ -179,14 +179,13 @@ impl Colours {
             Ok(rows)
         };
         let sizes: Vec<usize> = kept.iter().map(|&graph| nodes[graph]).collect();
-        // What failed is called once more for its error: the colouring itself only knows rows.
-        let levels = TupleLevels::new(order, &sizes, channels, depth, options, |graph| {
-            rows(graph).unwrap_or_default()
-        })
-        .map_err(|error| match error {
-            ppgn_wl::Error::Rows { graph, .. } => rows(graph).err().unwrap_or_else(|| told(&error, &kept)),
-            error => told(&error, &kept),
-        })?;
+        let levels =
+            TupleLevels::new(order, &sizes, channels, depth, options, &rows).map_err(
+                |error| match error {
+                    LevelsError::Rows { source, .. } => source,
+                    LevelsError::Colouring(error) => told(&error, &kept),
+                },
+            )?;
         let inputs = inputs(&levels, channels, rows)?;
         let mut coloured = coloured(&levels).into_iter();
         let none = || Coloured { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };

@@ -160,7 +160,7 @@ fn known_pairs_with_every_encoding_of_multisets() {
                 Err(error) => panic!("{specs:?} {multiset:?} {error}"),
             };
             compiled.verify(&graphs, &schema).unwrap();
-            assert_eq!(compiled.rounds, colours.parting_round(0, 1).unwrap_or(2), "{specs:?}");
+            assert_eq!(compiled.rounds, colours.distinguishing_round(0, 1).unwrap_or(2), "{specs:?}");
             assert_eq!(hold(&graphs, &compiled, [(0, 1)]), usize::from(parted), "{specs:?} {multiset:?}");
         }
     }
@@ -206,7 +206,7 @@ fn random_coloured_graphs_after_any_number_of_rounds() {
             let compiled = verified(&graphs, &Options { rounds: Some(rounds), ..Options::default() });
             assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the types of nodes");
             for (a, b) in every_pair(&graphs) {
-                let by_test = colours.parting_round(a, b).is_some_and(|r| r <= rounds);
+                let by_test = colours.distinguishing_round(a, b).is_some_and(|r| r <= rounds);
                 assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), by_test);
             }
             assert!(rounds < all.rounds || compiled.rounds >= all.rounds);

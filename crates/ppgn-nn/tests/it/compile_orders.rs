@@ -134,7 +134,7 @@ fn after_any_number_of_rounds() {
             let network = compiled(test, &graphs, &Options { rounds: Some(rounds), ..Options::default() });
             assert_eq!(network.config.blocks.len(), rounds + 1);
             for (a, b) in every_pair(&graphs) {
-                let by_test = colours.parting_round(a, b).is_some_and(|r| r <= rounds);
+                let by_test = colours.distinguishing_round(a, b).is_some_and(|r| r <= rounds);
                 assert_eq!(
                     apart(&network, &network.scores[a], &network.scores[b]),
                     by_test,

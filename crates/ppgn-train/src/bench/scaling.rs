@@ -2,7 +2,7 @@
 
 use super::cost::{CostFigures, Subject};
 use crate::picture::{Panel, Picture};
-use ppgn_graph::format::write_whole;
+use ppgn_graph::file::write_whole;
 use ppgn_graph::{Error, Result};
 use serde::Serialize;
 use std::fmt::Write as _;

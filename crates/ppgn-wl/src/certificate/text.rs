@@ -21,7 +21,12 @@ impl fmt::Display for Certificate {
             format!("on {count} {tuple}{} of graph {graph}", if count == 1 { "" } else { "s" })
         };
         let Certificate { test, round, colour, .. } = self;
-        writeln!(f, "{test} parts them after round {round}: colour {colour} is {} and {}.", on(0), on(1))?;
+        writeln!(
+            f,
+            "{test} distinguishes them after round {round}: colour {colour} is {} and {}.",
+            on(0),
+            on(1)
+        )?;
         let example = |side: usize| {
             let nodes = self.examples[side].as_ref()?;
             let nodes: Vec<String> = nodes.iter().map(usize::to_string).collect();

@@ -1,7 +1,7 @@
 //! What nodes hear in a round, how it is written, and in which order it stands.
 //!
 //! A message is (splitter, relation) as one positive number. What a node heard is the sorted list of its messages,
-//! each as often as it came, with a 0 after the last. Lists lie in one array, so that nothing is allocated a node,
+//! each as often as it came, with a 0 after the last. Lists lie in one array, so that nothing is allocated per node,
 //! and the first messages of a list are packed into one word, in an order-preserving way, so that most comparisons
 //! look at no list at all.
 
@@ -65,7 +65,7 @@ impl Codes {
         codes
     }
 
-    /// The largest message; all splitters together have as many. There must be a splitter.
+    /// The largest message, which is also the number of different messages. There must be a splitter.
     pub(super) fn last(&self) -> u64 {
         u64::from(self.splitters.end - self.splitters.start) * self.relations
     }

@@ -117,8 +117,8 @@ impl Partition {
     }
 
     /// Splits a class into parts of these sizes, in the order in which its nodes stand. The largest part (ties: the
-    /// first) stays, the others become new colours in order, which are returned. Tells of every node that is now
-    /// alone.
+    /// first) stays, the others become new colours in order, which are returned. Calls `alone` with every node that is
+    /// now alone in its class.
     pub(super) fn split(&mut self, class: u32, sizes: &[u32], mut alone: impl FnMut(u32)) -> Range<u32> {
         let first_born = self.colours();
         let mut largest = 0;

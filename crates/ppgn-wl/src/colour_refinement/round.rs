@@ -3,7 +3,7 @@
 //! There are two ways to bring messages to their nodes, with the same lists in the end. *Telling*: the nodes of
 //! splitters go through their neighbours. The work is that of the splitters alone, but every message goes to a random
 //! place, twice: to be counted, and to be written. *Asking*: every node that is not alone in its class goes through
-//! its own neighbours and looks which are in splitters; one random read a neighbour, class by class in little memory.
+//! its own neighbours and looks which are in splitters; one random read per neighbour, class by class in little memory.
 //! A round asks if that walks over at most [`PATIENCE`] times as many neighbours as telling would, so the bound of
 //! telling holds for both. The first rounds and those of random graphs ask, the long tail of a grid's rounds tells.
 
@@ -39,7 +39,7 @@ pub(super) struct Round<'a> {
 /// random graphs and trees with a million nodes: 1 is clearly slower; 2, 4 and 8 are within noise of each other.
 pub(super) const PATIENCE: u64 = 4;
 
-/// Marks a node that no message can part from anyone.
+/// Marks a node that is alone in its class, so that no message matters to it.
 const ALONE: u32 = u32::MAX;
 
 impl<'a> Round<'a> {
@@ -110,7 +110,7 @@ impl<'a> Round<'a> {
         let listener = |&u: &u32| Listener { prefix: degree(u), begin: 0, node: u };
         self.items.clear();
         self.items.extend(partition.class(0).iter().map(listener));
-        self.part(partition, 0, &|a, b| a.prefix.cmp(&b.prefix), pace)
+        self.separate(partition, 0, &|a, b| a.prefix.cmp(&b.prefix), pace)
     }
 
     /// Brings the messages to their nodes the cheaper way.
@@ -158,7 +158,7 @@ impl<'a> Round<'a> {
                 self.items.push(Listener { prefix: codes.pack(&lists[begin..]), begin: begin as u32, node });
                 lists.push(M::default());
             }
-            self.part(partition, class, &|a, b| codes.compare(lists, a, b), pace)?;
+            self.separate(partition, class, &|a, b| codes.compare(lists, a, b), pace)?;
         }
         self.open = open;
         Ok(())
@@ -186,7 +186,7 @@ impl<'a> Round<'a> {
                 self.items.push(Listener { prefix: codes.pack(list), begin: begin as u32, node });
                 begin = end + 1;
             }
-            self.part(partition, class, &|a, b| codes.compare(lists, a, b), pace)?;
+            self.separate(partition, class, &|a, b| codes.compare(lists, a, b), pace)?;
             partition.clear_tail(class);
         }
         Ok(())
@@ -253,9 +253,9 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Sorts the nodes of a class that heard something, and notes whether and how they are parted from each other
-    /// and from those that heard nothing, who come first.
-    fn part(
+    /// Sorts the nodes of a class that heard something, and notes how they separate from each other and from those that
+    /// heard nothing, which come first.
+    fn separate(
         &mut self,
         partition: &mut Partition,
         class: u32,

@@ -1,7 +1,8 @@
 //! [`TupleLevels`]: the colours of pairs of nodes, or of longer tuples, that networks run on, level by level.
 //!
-//! A network of the paper gives equal rows to pairs that 2-FWL, begun with the network's own input rows, has not told
-//! apart after as many rounds as it has blocks; one of order k, to k-tuples and by k-FWL. So one row a colour is enough.
+//! A network of the paper gives equal rows to pairs that 2-FWL, started from the network's own input rows, has not
+//! distinguished after one round per block; a network of order k does so for k-tuples and k-FWL. So one row per colour is
+//! enough.
 //! Level 0 is equality of input rows, bit for bit; level l is the partition after l rounds. Unlike the isomorphism types
 //! of `2-fwl`, level 0 knows neither which pairs are (i, i) nor what (k, i) looks like, unless the rows say so.
 
@@ -11,7 +12,7 @@ use crate::tuples::colouring::{Colouring, Context};
 use crate::tuples::hash::Hashing;
 use crate::tuples::{round, size};
 use crate::{Error, Family, Options, Test};
-pub use rows::Bits;
+use ppgn_graph::Float;
 use rows::Inputs;
 use std::borrow::Cow;
 
@@ -26,11 +27,13 @@ use std::borrow::Cow;
 /// use ppgn_wl::{Options, TupleLevels};
 /// // A path of three nodes: 1 on the diagonal, 0.5 where there is an edge.
 /// let rows = [1.0f32, 0.5, 0.0, 0.5, 1.0, 0.5, 0.0, 0.5, 1.0];
-/// let levels = TupleLevels::new(2, &[3], 1, 2, &Options::default(), |_graph| rows.to_vec())?;
+/// let rows = |_graph| Ok::<_, std::convert::Infallible>(rows.to_vec());
+/// let levels = TupleLevels::new(2, &[3], 1, 2, &Options::default(), rows)?;
 /// assert_eq!((levels.count(0), levels.count(1), levels.count(2)), (3, 5, 5));
-/// // The colours on the diagonal: the ends are alike, and the middle is not.
-/// assert_eq!(levels.diagonal(1, 0).iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2, 1]);
-/// # Ok::<(), ppgn_wl::Error>(())
+/// let colours = levels.colours(1, 0);
+/// assert_eq!(colours[0], colours[8]);     // the pairs (0, 0) and (2, 2): both are ends of the path
+/// assert_ne!(colours[0], colours[4]);     // (1, 1) is its middle
+/// # Ok::<(), ppgn_wl::LevelsError<std::convert::Infallible>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TupleLevels {
@@ -51,39 +54,56 @@ pub struct TupleLevels {
     ancestors: Vec<Vec<u32>>,
 }
 
+/// Why levels could not be computed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LevelsError<E> {
+    /// The colouring was refused or stopped.
+    #[error(transparent)]
+    Colouring(#[from] Error),
+    /// The caller's function failed to make the rows of a graph.
+    #[error("graph {graph}: {source}")]
+    Rows {
+        /// The graph, counted from 0.
+        graph: usize,
+        /// Its error, as it was returned. It is part of the message, so it is not reported as a source once more.
+        r#source: E,
+    },
+}
+
 impl TupleLevels {
-    /// The levels 0 to `depth` of the k-tuples of graphs with so many nodes, k from 2 on. `rows(g)` gives the rows of
-    /// graph g: for every tuple, in the order of places, `channels` values. It is called twice for most graphs, from
-    /// several threads, and only a few graphs' rows exist at any time. Of the options, only the limit of memory and the
-    /// interrupt count.
+    /// The levels 0 to `depth` of the k-tuples of graphs with these numbers of nodes, for k >= 2. `rows(g)` gives the
+    /// rows of graph g: for every tuple, in order, `channels` values. It is called twice for most graphs, from several
+    /// threads, and only a few graphs' rows exist at any time; its error comes back with the graph. Of the options, only
+    /// the memory limit and the interrupt are used.
     ///
     /// # Complexity
-    /// k n^(k+1) steps a graph and level, O(n^k) memory.
-    pub fn new<T: Bits>(
+    /// k n^(k+1) steps per graph and level, O(n^k) memory.
+    pub fn new<T: Float, E: Send>(
         k: usize,
         nodes: &[usize],
         channels: usize,
         depth: usize,
         options: &Options,
-        rows: impl Fn(usize) -> Vec<T> + Sync,
-    ) -> Result<Self, Error> {
+        rows: impl Fn(usize) -> Result<Vec<T>, E> + Sync,
+    ) -> Result<Self, LevelsError<E>> {
         let context = Context { interrupt: &options.interrupt, hashing: Hashing::FULL };
         Self::with(k, nodes, channels, depth, options, rows, context)
     }
 
-    fn with<T: Bits>(
+    fn with<T: Float, E: Send>(
         k: usize,
         nodes: &[usize],
         channels: usize,
         depth: usize,
         options: &Options,
-        rows: impl Fn(usize) -> Vec<T> + Sync,
+        rows: impl Fn(usize) -> Result<Vec<T>, E> + Sync,
         context: Context,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, LevelsError<E>> {
         let test = Test::fwl(k.max(2))?;
         let k = test.k();
         size::check_nodes(nodes, test, options)?;
-        let colours = Inputs { k, nodes, channels, rows, context, limit: options.max_memory }.colours()?;
+        let limit = options.max_memory;
+        let colours = Inputs { k, nodes, channels, rows: &rows, context, limit }.colours()?;
         let mut colouring = Colouring::new(k, nodes.to_vec(), colours);
         for _ in 0..depth {
             let outcome = round(&colouring, Family::Fwl, k, context)?;
@@ -171,47 +191,6 @@ impl TupleLevels {
         let (graph, place) = self.first[colour as usize];
         (graph as usize, place as usize)
     }
-
-    /// What defines a colour of level l >= 1 besides its parent: how often each word of k colours occurs, over all nodes
-    /// j, among those that a tuple with the colour has at level l - 1 with j put in its first, ..., its last place; of
-    /// pairs (i, k), (colour of (j, k), colour of (i, j)). In ascending order; nothing at level 0. O(k n log n).
-    pub fn multiset(&self, level: usize, colour: u32) -> Vec<(Vec<u32>, u32)> {
-        let Some(below) = level.checked_sub(1) else { return Vec::new() };
-        let (graph, place) = self.example(colour);
-        let n = self.nodes(graph);
-        let last = &self.colours[self.offsets[graph]..self.offsets[graph + 1]];
-        let at = |place: usize| match self.ancestors.get(below) {
-            None => last[place],
-            Some(ancestors) => ancestors[last[place] as usize],
-        };
-        let steps = (0..self.k as u32).rev().map(|q| n.pow(q));
-        let word = |j: usize| steps.clone().map(|s| at(place - place / s % n * s + j * s)).collect();
-        counted((0..n).map(word).collect())
-    }
-
-    /// The colours of the tuples (i, ..., i) of a graph at a level, ascending, and how many tuples have each.
-    pub fn diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
-        counted(self.colours(level, graph).iter().step_by(self.diagonal_step(graph)).copied().collect())
-    }
-
-    /// The same for all other tuples. A colour may be on both lists.
-    pub fn off_diagonal(&self, level: usize, graph: usize) -> Vec<(u32, u32)> {
-        let step = self.diagonal_step(graph);
-        let colours = self.colours(level, graph);
-        let off = colours.iter().enumerate().filter(|&(place, _)| place % step != 0);
-        counted(off.map(|(_, &c)| c).collect())
-    }
-
-    /// From (i, ..., i) to (i + 1, ..., i + 1).
-    fn diagonal_step(&self, graph: usize) -> usize {
-        (0..self.k).fold(0, |sum, _| sum * self.nodes(graph) + 1)
-    }
-}
-
-/// The different items, ascending, with their numbers.
-fn counted<T: Ord + Clone>(mut items: Vec<T>) -> Vec<(T, u32)> {
-    items.sort_unstable();
-    items.chunk_by(|a, b| a == b).map(|run| (run[0].clone(), run.len() as u32)).collect()
 }
 
 #[cfg(test)]
@@ -226,7 +205,7 @@ mod tests {
             // The first and the third graph have the same rows.
             let mut random = Stream::new(graph as u64 % 2 * graph as u64, "rows", &[]);
             let n = nodes[graph];
-            (0..n * n * 2).map(|_| [0.0f64, -0.0, 0.1][random.below(3)]).collect::<Vec<_>>()
+            Ok::<_, ()>((0..n * n * 2).map(|_| [0.0f64, -0.0, 0.1][random.below(3)]).collect::<Vec<_>>())
         };
         let options = Options::default();
         let with = |bits: u32| {
@@ -251,29 +230,39 @@ mod tests {
         }
     }
 
+    fn zeros<T: Float>(values: usize) -> impl Fn(usize) -> Result<Vec<T>, ()> {
+        move |_| Ok(vec![T::default(); values])
+    }
+
     #[test]
     fn rows_must_be_as_many_as_pairs() {
-        let of = |values: usize| {
-            TupleLevels::new(2, &[2], 3, 1, &Options::default(), |_| vec![0f32; values]).map(|_| ())
+        let of = |channels, values| {
+            TupleLevels::new(2, &[2], channels, 1, &Options::default(), zeros::<f32>(values)).map(|_| ())
         };
-        assert_eq!(of(11), Err(Error::Rows { graph: 0, found: 11, expected: 12 }));
-        assert_eq!(of(12), Ok(()));
-        let huge =
-            TupleLevels::new(2, &[2], usize::MAX, 1, &Options::default(), |_| vec![0f32; 4]).map(|_| ());
-        assert_eq!(huge, Err(Error::Rows { graph: 0, found: 4, expected: usize::MAX }));
+        let wrong = |found, expected| Err(Error::Rows { graph: 0, found, expected }.into());
+        assert_eq!(of(3, 11), wrong(11, 12));
+        assert_eq!(of(3, 12), Ok(()));
+        assert_eq!(of(usize::MAX, 4), wrong(4, usize::MAX));
+    }
+
+    #[test]
+    fn an_error_of_the_caller_comes_back_with_its_graph() {
+        let rows = |graph: usize| if graph == 1 { Err("no rows") } else { Ok(vec![0f32; 4]) };
+        let error = TupleLevels::new(2, &[2, 2], 1, 1, &Options::default(), rows).unwrap_err();
+        assert_eq!(error, LevelsError::Rows { graph: 1, source: "no rows" });
+        assert_eq!(error.to_string(), "graph 1: no rows");
     }
 
     #[test]
     fn memory_is_limited() {
-        let of = |limit| {
+        let of = |nodes: &[usize], channels, values, limit| {
             let options = Options { max_memory: Some(limit), ..Options::default() };
-            TupleLevels::new(2, &[10, 10], 1000, 1, &options, |_| vec![0f64; 100_000]).map(|_| ())
+            TupleLevels::new(2, nodes, channels, 1, &options, zeros::<f64>(values)).map(|_| ())
         };
+        let refused = |result, bytes| matches!(result, Err(LevelsError::Colouring(Error::Memory { need, .. })) if need == bytes);
         // 200 pairs; then one row of each graph that is like the other's.
-        assert!(matches!(of(10_000), Err(Error::Memory { need: 16_000, .. })));
-        assert!(matches!(of(16_000), Ok(())));
-        let options = Options { max_memory: Some(15_000), ..Options::default() };
-        let wide = TupleLevels::new(2, &[2, 2], 2000, 1, &options, |_| vec![0f64; 8000]).map(|_| ());
-        assert!(matches!(wide, Err(Error::Memory { need: 32_000, .. })));
+        assert!(refused(of(&[10, 10], 1000, 100_000, 10_000), 16_000));
+        assert_eq!(of(&[10, 10], 1000, 100_000, 16_000), Ok(()));
+        assert!(refused(of(&[2, 2], 2000, 8000, 15_000), 32_000));
     }
 }

@@ -1,38 +1,16 @@
 //! Level 0 of the levels: classes of input rows that are equal bit for bit.
 //!
-//! Rows are as many as tuples and each may be wide, so they are never all kept: a graph's rows are made, sorted into
-//! classes and dropped, and only those whose hash occurs in several graphs are made again to be compared.
+//! There is a row per tuple and rows may be wide, so they are never all kept: a graph's rows are computed, sorted into
+//! classes and dropped, and only those whose hash occurs in several graphs are computed again to be compared.
 
+use super::LevelsError;
 use crate::tuples::classify::{Entry, Keys, Place, Work, classify, sorted};
 use crate::tuples::colouring::{Context, Found, merge};
 use crate::tuples::hash::{mix, odd};
 use crate::{Error, Test};
+use ppgn_graph::Float;
 use rayon::prelude::*;
 use std::cmp::Ordering;
-
-/// A value of an input row: rows are equal where the bits of all their values are.
-pub trait Bits: Copy + Send + Sync {
-    /// The bits. 0.0 and -0.0 have different ones.
-    fn bits(self) -> u64;
-}
-
-impl Bits for f32 {
-    fn bits(self) -> u64 {
-        u64::from(self.to_bits())
-    }
-}
-
-impl Bits for f64 {
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-}
-
-impl Bits for u32 {
-    fn bits(self) -> u64 {
-        u64::from(self)
-    }
-}
 
 /// The given rows of a set of graphs, made when they are needed.
 pub(super) struct Inputs<'a, F> {
@@ -41,20 +19,20 @@ pub(super) struct Inputs<'a, F> {
     pub(super) nodes: &'a [usize],
     pub(super) channels: usize,
     /// The rows of a graph.
-    pub(super) rows: F,
+    pub(super) rows: &'a F,
     pub(super) context: Context<'a>,
     /// The memory that may be taken, in bytes.
     pub(super) limit: Option<u64>,
 }
 
-impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
+impl<T: Float, E: Send, F: Fn(usize) -> Result<Vec<T>, E> + Sync> Inputs<'_, F> {
     /// Level 0: for every graph, the class of equal rows of every tuple, numbered by (hash, content).
-    pub(super) fn colours(&self) -> Result<Vec<Vec<u32>>, Error> {
+    pub(super) fn colours(&self) -> Result<Vec<Vec<u32>>, LevelsError<E>> {
         let interrupt = self.context.interrupt;
         let mut graphs: Vec<Found> = (0..self.nodes.len())
             .into_par_iter()
             .map(|graph| self.classes(graph))
-            .collect::<Result<_, Error>>()?;
+            .collect::<Result<_, LevelsError<E>>>()?;
         let work = Work { interrupt, parallel: true };
         let mut merged = merge(&graphs, work)?;
         let store = self.shared(&graphs, &merged)?;
@@ -76,17 +54,17 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         (0..self.k).fold(1, |product: usize, _| product.saturating_mul(self.nodes[graph]))
     }
 
-    fn rows_of(&self, graph: usize) -> Result<Rows<T>, Error> {
-        let values = (self.rows)(graph);
+    fn rows_of(&self, graph: usize) -> Result<Rows<T>, LevelsError<E>> {
+        let values = (self.rows)(graph).map_err(|source| LevelsError::Rows { graph, source })?;
         let expected = self.tuples(graph).saturating_mul(self.channels);
         match values.len() == expected {
             true => Ok(Rows { values, channels: self.channels }),
-            false => Err(Error::Rows { graph, found: values.len(), expected }),
+            false => Err(Error::Rows { graph, found: values.len(), expected }.into()),
         }
     }
 
     /// The classes of equal rows of one graph.
-    fn classes(&self, graph: usize) -> Result<Found, Error> {
+    fn classes(&self, graph: usize) -> Result<Found, LevelsError<E>> {
         let work = Work { interrupt: self.context.interrupt, parallel: false };
         work.interrupt.check()?;
         let rows = self.rows_of(graph)?;
@@ -102,12 +80,12 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         };
         let mut entries = sorted(|| (0..tuples).map(entry), tuples, work)?;
         let starts = classify(&rows, &mut entries, work)?;
-        Found::new(&entries, &starts, tuples, work)
+        Ok(Found::new(&entries, &starts, tuples, work)?)
     }
 
     /// The rows that must be compared across graphs: one for each class whose hash occurs in several. Their graphs'
     /// rows are made a second time for this, so that rows that occur once are never kept.
-    fn shared(&self, graphs: &[Found], merged: &[Entry]) -> Result<Shared<T>, Error> {
+    fn shared(&self, graphs: &[Found], merged: &[Entry]) -> Result<Shared<T>, LevelsError<E>> {
         let mut slots: Vec<Vec<u32>> = graphs.iter().map(|g| vec![ALONE; g.len()]).collect();
         let mut count = 0u64;
         for run in merged.chunk_by(|a, b| a.hash == b.hash).filter(|run| run.len() > 1) {
@@ -116,7 +94,7 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
         }
         let need = count.saturating_mul((self.channels * size_of::<T>()) as u64);
         if let Some(limit) = self.limit.filter(|&limit| need > limit) {
-            return Err(Error::Memory { test: Test::fwl(self.k)?, need, limit });
+            return Err(Error::Memory { test: Test::fwl(self.k)?, need, limit }.into());
         }
         let copy = |(graph, slots): (usize, &mut Vec<u32>)| {
             self.context.interrupt.check()?;
@@ -131,12 +109,12 @@ impl<T: Bits, F: Fn(usize) -> Vec<T> + Sync> Inputs<'_, F> {
             }
             Ok(kept)
         };
-        let rows = slots.par_iter_mut().enumerate().map(copy).collect::<Result<_, Error>>()?;
+        let rows = slots.par_iter_mut().enumerate().map(copy).collect::<Result<_, LevelsError<E>>>()?;
         Ok(Shared { slots, rows })
     }
 }
 
-/// So many rows are hashed at a stretch.
+/// The number of rows that are hashed between two checks of the interrupt.
 const STRETCH: usize = 1 << 14;
 
 /// Where the row of a class is kept, before it is known; and that it isn't.
@@ -149,7 +127,7 @@ struct Rows<T> {
     channels: usize,
 }
 
-impl<T: Bits> Rows<T> {
+impl<T: Float> Rows<T> {
     fn row(&self, at: usize) -> &[T] {
         &self.values[at * self.channels..(at + 1) * self.channels]
     }
@@ -160,16 +138,16 @@ impl<T: Bits> Rows<T> {
     }
 }
 
-fn equal<T: Bits>(a: &[T], b: &[T]) -> bool {
+fn equal<T: Float>(a: &[T], b: &[T]) -> bool {
     a.iter().zip(b).all(|(x, y)| x.bits() == y.bits())
 }
 
-fn order<T: Bits>(a: &[T], b: &[T]) -> Ordering {
+fn order<T: Float>(a: &[T], b: &[T]) -> Ordering {
     a.iter().map(|x| x.bits()).cmp(b.iter().map(|x| x.bits()))
 }
 
 /// The rows of one graph.
-impl<T: Bits> Keys for Rows<T> {
+impl<T: Float> Keys for Rows<T> {
     type Probe = usize;
 
     fn probe(&self) -> usize {
@@ -196,14 +174,14 @@ struct Shared<T> {
     rows: Vec<Rows<T>>,
 }
 
-impl<T: Bits> Shared<T> {
+impl<T: Float> Shared<T> {
     fn row(&self, class: Place) -> &[T] {
         let slot = self.slots[class.graph as usize][class.item as usize];
         self.rows[class.graph as usize].row(slot as usize)
     }
 }
 
-impl<T: Bits> Keys for Shared<T> {
+impl<T: Float> Keys for Shared<T> {
     type Probe = Place;
 
     fn probe(&self) -> Place {

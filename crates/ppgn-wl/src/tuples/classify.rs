@@ -64,7 +64,7 @@ impl Work<'_> {
     }
 }
 
-/// A bucket has about so many entries: it is sorted in a few milliseconds.
+/// The approximate number of entries in a bucket: few enough to be sorted in milliseconds.
 const BUCKET: usize = 1 << 15;
 
 /// Entries in the order of (hash, place), of which there are at most `most`; the iterator is run twice. The high bits
@@ -114,12 +114,12 @@ pub(crate) fn sorted<I: Iterator<Item = Entry>>(
     Ok(all)
 }
 
-/// So many entries are compared at a stretch.
+/// The number of entries compared between two checks of the interrupt.
 const STRETCH: usize = 256;
 
 /// The classes of these entries, which are sorted: class c is `entries[starts[c]..starts[c + 1]]`, its first entry has
 /// its lowest place, and the last start is the number of entries. Entries of one hash are put in the order of their
-/// classes. O(1) comparisons an entry where hashes do not collide.
+/// classes. O(1) comparisons per entry where hashes do not collide.
 pub(crate) fn classify<K: Keys>(keys: &K, entries: &mut [Entry], work: Work) -> Result<Vec<u32>, Error> {
     let stretches = entries.len().div_ceil(STRETCH);
     let strangers: Vec<u32> = match work.parallel {

@@ -54,7 +54,7 @@ pub(crate) trait Rule: Keys + Sized {
     }
 }
 
-/// Which tuples of a graph a round may part from others of their colour.
+/// The tuples of a graph that a round may separate from others of their colour.
 pub(crate) struct Busy(Vec<bool>);
 
 impl Busy {
@@ -95,7 +95,7 @@ pub(crate) struct Found {
 const IDLE: u32 = u32::MAX;
 
 impl Found {
-    /// What [`classify`] found among these entries of a graph with so many tuples.
+    /// What [`classify`] found among these entries of a graph with this number of tuples.
     pub(crate) fn new(entries: &[Entry], starts: &[u32], tuples: usize, work: Work) -> Result<Self, Error> {
         let (classes, mut pace) = (starts.len() - 1, Pace::new(work.interrupt));
         let mut found = Found {
@@ -171,7 +171,7 @@ pub(crate) fn merge(graphs: &[Found], work: Work) -> Result<Vec<Entry>, Error> {
     sorted(all, graphs.iter().map(Found::len).sum(), work)
 }
 
-/// A graph with so many steps has all threads to itself.
+/// A graph with at least this many steps is spread over all threads.
 const LARGE: u64 = 1 << 25;
 
 impl Colouring {
@@ -297,7 +297,7 @@ impl Colouring {
         Found::new(&entries, &starts, colours.len(), work)
     }
 
-    /// Numbers the classes of all graphs together, which `merged` and `starts` tell.
+    /// Numbers the classes of all graphs together, as given by `merged` and `starts`.
     fn number(
         &self,
         graphs: Vec<Found>,
@@ -355,10 +355,10 @@ impl Outcome {
     fn split(&mut self, siblings: &[(u32, u32)], sizes: &[u32], mut next: u32, colours: &mut [u32]) {
         let size = |class: u32| sizes[class as usize];
         let most = siblings.iter().map(|&(_, class)| size(class)).max();
-        let heir = siblings.iter().position(|&(_, class)| Some(size(class)) == most);
+        let largest = siblings.iter().position(|&(_, class)| Some(size(class)) == most);
         for (i, &(parent, class)) in siblings.iter().enumerate() {
             colours[class as usize] = parent;
-            if Some(i) != heir {
+            if Some(i) != largest {
                 colours[class as usize] = next;
                 self.parents.push(parent);
                 next += 1;

@@ -1,7 +1,7 @@
 //! Keys of pairs in a graph with few colours: counts read off bit sets.
 //!
 //! How often (a, b) is in the multiset of (i, k) is the number of bits that two sets share: the j with colour a in row
-//! i, and those with colour b in column k. With m colours that is m^2 n/64 words a pair instead of n steps through a
+//! i, and those with colour b in column k. With m colours that is m^2 n/64 words per pair instead of n steps through a
 //! table, and since the counts of each row and column are known, (m - 1)^2 of them are enough.
 
 use super::classify::{Keys, Place};
@@ -13,11 +13,11 @@ pub(crate) struct Few<'a> {
     pairs: &'a Pairs<'a>,
     colours: &'a [u32],
     n: usize,
-    /// Words a set.
+    /// Words per set.
     words: usize,
     /// The colours that occur, ascending.
     present: Vec<u32>,
-    /// The sets of row i, one a colour, at `i * present * words`; and those of the columns.
+    /// The sets of row i, one per colour, at `i * present * words`; and those of the columns.
     rows: Vec<u64>,
     columns: Vec<u64>,
     /// The sizes of all those sets.
@@ -36,7 +36,7 @@ pub(crate) struct FewProbe {
 const STEP: usize = 2;
 
 impl<'a> Few<'a> {
-    /// The sets, if the graph has so few colours that they are the cheaper way. O(n^2).
+    /// The sets, if the graph has few enough colours for them to be cheaper. O(n^2).
     pub(crate) fn of(pairs: &'a Pairs<'a>, graph: usize) -> Option<Self> {
         let (colours, n) = (&pairs.colouring.colours[graph][..], pairs.colouring.nodes[graph]);
         let words = n.div_ceil(64);

@@ -29,7 +29,7 @@ impl Hashing {
     /// All 64 bits.
     pub(crate) const FULL: Hashing = Hashing { shift: 0 };
 
-    /// So few bits (1 to 64) that different keys collide.
+    /// Only this many bits (1 to 64), so that different keys collide.
     #[cfg(test)]
     pub(crate) fn bits(bits: u32) -> Self {
         Hashing { shift: 64 - bits }

@@ -31,8 +31,7 @@ pub(crate) fn refine(graphs: &[Graph], test: Test, options: &Options) -> Result<
     refine_with(graphs, test, options, Hashing::FULL)
 }
 
-/// A tuple of this length or more is one of a single node over and over: any other would be too many. So a longer one
-/// tells no more.
+/// Tuples of this length or more can only be numbered in graphs of a single node, and there longer ones add nothing.
 const LONGEST: usize = 32;
 
 fn refine_with(

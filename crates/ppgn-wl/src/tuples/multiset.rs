@@ -1,6 +1,7 @@
-//! [`Multiset`]: one multiset laid out as a table, so that others can be held against it in a step a member.
+//! [`Multiset`]: one multiset laid out as a table, so that others can be compared with it in one step per
+//! member.
 //!
-//! This is where colours are decided: a refinement calls two tuples equal only after a walk through one of these.
+//! This is where colours are decided: a refinement calls two tuples equal only after such a comparison.
 
 /// A member of a multiset: a colour, or a word of colours.
 pub(crate) trait Word: Clone + Ord + Default + Send + Sync {
@@ -81,7 +82,7 @@ impl<W: Word> Multiset<W> {
         }
     }
 
-    /// Whether these words, as many as are in the multiset, are the same multiset. O(members).
+    /// Whether these words, of which there must be as many as members, are the same multiset. O(members).
     pub(crate) fn equals(&mut self, words: impl Iterator<Item = W>) -> bool {
         let mut equal = true;
         for word in words {

@@ -106,9 +106,9 @@ fn factors(colour: u32) -> (u32, u32) {
     ((x >> 32) as u32 | 1, x as u32 | 1)
 }
 
-/// So many rows are multiplied at once.
+/// The number of rows that are multiplied at once.
 const ROWS: usize = 4;
-/// In stretches of so many columns, whose sums stay in the first-level cache.
+/// The number of columns at a time, whose sums stay in the first-level cache.
 const COLUMNS: usize = 256;
 
 /// Up to [`ROWS`] rows of the product: `out[r, k]` = sum over j of `f[r, j] * g[j, k]`, modulo 2^64.

@@ -1,4 +1,4 @@
-//! How much a refinement on tuples will take, reckoned before any of it is taken.
+//! The memory that a refinement on tuples needs, estimated before any of it is allocated.
 
 use crate::{Error, Family, Options, Test};
 use ppgn_graph::Graph;
@@ -20,7 +20,7 @@ pub(crate) fn check(graphs: &[Graph], test: Test, options: &Options) -> Result<V
     Ok(nodes)
 }
 
-/// The same for graphs of so many nodes.
+/// The same for graphs with these numbers of nodes.
 pub(crate) fn check_nodes(nodes: &[usize], test: Test, options: &Options) -> Result<(), Error> {
     let Some(&largest) = nodes.iter().max() else { return Err(Error::NoGraphs) };
     if let Some(graph) = nodes.iter().position(|&n| n == 0) {

@@ -1,4 +1,4 @@
-//! Isomorphism types in words, for people who check a certificate by hand.
+//! Isomorphism types as text, for people who check a certificate by hand.
 
 /// What a node or an arc has: the part of a content that labels and attributes take.
 struct Feature<'a> {
@@ -67,7 +67,7 @@ fn node_words(reader: &mut Reader<'_>) -> Vec<String> {
     words
 }
 
-/// A relation in words, as seen from a node: `an edge with label 4`, `an edge to it and one from it with label 2`.
+/// A relation as text, as seen from a node: `an edge with label 4`, `an edge to it and one from it with label 2`.
 /// Where no graph is directed, an edge is just that.
 pub(crate) fn relation(content: &[i64], directed: bool) -> String {
     let mut reader = Reader(content);
@@ -95,7 +95,7 @@ fn arcs(
     }
 }
 
-/// The type of a k-tuple in words: `a node with label 3 and a loop`, `an ordered pair of different nodes, no edge`.
+/// The type of a k-tuple as text: `a node with label 3 and a loop`, `an ordered pair of different nodes, no edge`.
 pub(crate) fn tuple(content: &[i64], k: usize, directed: bool) -> String {
     let mut reader = Reader(content);
     let nodes: Vec<Vec<String>> = (0..k).map(|_| node_words(&mut reader)).collect();

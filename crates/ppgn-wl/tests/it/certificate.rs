@@ -70,7 +70,10 @@ fn holds(graphs: &[Graph], test: Test) -> Result<(), String> {
     let Some(c) = certificate else {
         return if r.equal(0, 1) { Ok(()) } else { Err("no certificate".to_string()) };
     };
-    if Some(c.round) != r.parting_round(0, 1) || c.counts[0] == c.counts[1] || c.legend[0].name != c.colour {
+    if Some(c.round) != r.distinguishing_round(0, 1)
+        || c.counts[0] == c.counts[1]
+        || c.legend[0].name != c.colour
+    {
         return Err(format!("not the round, or no difference:\n{c}"));
     }
     for (side, graph) in graphs.iter().enumerate() {
@@ -116,7 +119,7 @@ proptest! {
 
 #[test]
 fn all_small_trees_and_cycles() {
-    // Graphs with equally many nodes and edges: the interesting ones part late.
+    // Graphs with equal numbers of nodes and edges: the interesting ones are distinguished late.
     for n in 4..=6 {
         let all = graphs::connected(n);
         for (i, a) in all.iter().enumerate() {
@@ -136,11 +139,11 @@ fn a_late_difference_is_told_in_few_lines() {
     };
     let (r, c) = certify(&[legs([3, 5]), legs([3, 6])], Test::COLOUR_REFINEMENT);
     let c = c.unwrap();
-    assert_eq!(c.round, r.parting_round(0, 1).unwrap());
+    assert_eq!(c.round, r.distinguishing_round(0, 1).unwrap());
     assert_eq!(
         c.to_string(),
         "\
-1-wl parts them after round 2: colour 3@2 is on 3 nodes of graph 0 and on 2 nodes of graph 1.
+1-wl distinguishes them after round 2: colour 3@2 is on 3 nodes of graph 0 and on 2 nodes of graph 1.
 Such as: node 7 of graph 0, node 8 of graph 1.
   3@2: 0@1 with 2 neighbours: 2 x 0@1
   0@1: 0@0 with 2 neighbours: 2 x 0@0
@@ -161,7 +164,7 @@ fn labels_and_relations_are_told_in_words() {
     assert_eq!(
         c.unwrap().to_string(),
         "\
-1-wl parts them after round 1: colour 1@1 is on 1 node of graph 0 and on 0 nodes of graph 1.
+1-wl distinguishes them after round 1: colour 1@1 is on 1 node of graph 0 and on 0 nodes of graph 1.
 Such as: node 2 of graph 0.
   1@1: 1@0 with 1 neighbour: 1 x 0@0 by an edge with label 1
   1@0: a node with label 8
@@ -175,7 +178,7 @@ Such as: node 2 of graph 0.
     assert_eq!(
         c.unwrap().to_string(),
         "\
-1-wl parts them after round 0: colour 0@0 is on 2 nodes of graph 0 and on 3 nodes of graph 1.
+1-wl distinguishes them after round 0: colour 0@0 is on 2 nodes of graph 0 and on 3 nodes of graph 1.
 Such as: node 0 of graph 0, node 0 of graph 1.
   0@0: a node with label 6
 (c@r is colour c after round r.)"

@@ -71,7 +71,7 @@ fn class_sizes_alone_are_not_enough() {
     assert_ne!(of(&rook, Test::fwl(3).unwrap()), of(&shrikhande, Test::fwl(3).unwrap()));
 }
 
-/// Digests are equal exactly if the test, run on the graphs together, can't part them.
+/// Digests are equal exactly if the test, run on the graphs together, does not distinguish them.
 fn agree(graphs: &[Graph], test: Test) {
     let together = refine(graphs, test, &Options::default()).unwrap();
     let digests: Vec<Digest> = graphs.iter().map(|g| of(g, test)).collect();
@@ -83,7 +83,7 @@ fn agree(graphs: &[Graph], test: Test) {
 }
 
 #[test]
-fn equal_exactly_if_not_parted() {
+fn equal_exactly_if_not_distinguished() {
     let all: Vec<Graph> = (1..=6).flat_map(graphs::connected).collect();
     agree(&all, Test::COLOUR_REFINEMENT);
     let small: Vec<Graph> = (1..=5).flat_map(graphs::connected).collect();

@@ -16,10 +16,10 @@ fn test(name: &str) -> Test {
     name.parse().unwrap()
 }
 
-fn parted(a: &Graph, b: &Graph, name: &str) -> bool {
+fn distinguished(a: &Graph, b: &Graph, name: &str) -> bool {
     let r = refine(&[a.clone(), b.clone()], test(name), &Options::default()).unwrap();
     assert!(r.is_stable());
-    assert_eq!(r.equal(0, 1), r.parting_round(0, 1).is_none());
+    assert_eq!(r.equal(0, 1), r.distinguishing_round(0, 1).is_none());
     !r.equal(0, 1)
 }
 
@@ -58,7 +58,7 @@ fn all_small_connected_graphs() {
         assert_eq!(graphs.len(), [1, 1, 2, 6, 21, 112][n - 1]);
         let colour_refinement = classes(&graphs, "1-wl");
         assert_eq!(colour_refinement, classes(&graphs, "2-wl"), "n = {n}: 1-WL and 2-WL");
-        // From 2-FWL on, all of these are parted.
+        // From 2-FWL on, all of these are distinguished.
         let all: Vec<usize> = (0..graphs.len()).collect();
         assert_eq!(classes(&graphs, "2-fwl"), all, "n = {n}");
         assert_eq!(classes(&graphs, "3-wl"), all, "n = {n}");
@@ -78,8 +78,8 @@ fn one_wl_is_two_wl_on_directed_and_coloured_graphs() {
     };
     let (a, b) = (circulant([1, 4]), circulant([1, 2]));
     assert!(!isomorphic(&a, &b));
-    assert_eq!(parted(&a, &b, "1-wl"), parted(&a, &b, "2-wl"));
-    assert!(parted(&a, &b, "1-wl"));
+    assert_eq!(distinguished(&a, &b, "1-wl"), distinguished(&a, &b, "2-wl"));
+    assert!(distinguished(&a, &b, "1-wl"));
     // A cycle of six with alternating edge labels, against one with three of each in a row.
     let cycle = |labels: [i64; 6]| {
         let mut g = GraphBuilder::undirected(6);
@@ -90,7 +90,7 @@ fn one_wl_is_two_wl_on_directed_and_coloured_graphs() {
         g.build().unwrap()
     };
     let (a, b) = (cycle([1, 2, 1, 2, 1, 2]), cycle([1, 1, 1, 2, 2, 2]));
-    assert!(parted(&a, &b, "1-wl") && parted(&a, &b, "2-wl"));
+    assert!(distinguished(&a, &b, "1-wl") && distinguished(&a, &b, "2-wl"));
     // A cycle of twelve with alternating labels, against two of six: equal under both.
     let ring = |sizes: &[u32]| {
         let mut g = GraphBuilder::undirected(12);
@@ -105,8 +105,8 @@ fn one_wl_is_two_wl_on_directed_and_coloured_graphs() {
         g.build().unwrap()
     };
     let (a, b) = (ring(&[12]), ring(&[6, 6]));
-    assert!(!parted(&a, &b, "1-wl") && !parted(&a, &b, "2-wl"));
-    assert!(parted(&a, &b, "2-fwl") && parted(&a, &b, "3-wl"));
+    assert!(!distinguished(&a, &b, "1-wl") && !distinguished(&a, &b, "2-wl"));
+    assert!(distinguished(&a, &b, "2-fwl") && distinguished(&a, &b, "3-wl"));
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn folklore_k_is_k_plus_one_on_hard_pairs() {
         pairs.push(pair(&format!("cfi:base={base}")));
     }
     for [a, b] in &pairs {
-        assert_eq!(parted(a, b, "1-wl"), parted(a, b, "2-wl"));
-        assert_eq!(parted(a, b, "2-fwl"), parted(a, b, "3-wl"));
-        assert_eq!(parted(a, b, "3-fwl"), parted(a, b, "4-wl"));
+        assert_eq!(distinguished(a, b, "1-wl"), distinguished(a, b, "2-wl"));
+        assert_eq!(distinguished(a, b, "2-fwl"), distinguished(a, b, "3-wl"));
+        assert_eq!(distinguished(a, b, "3-fwl"), distinguished(a, b, "4-wl"));
     }
 }
 
@@ -130,17 +130,17 @@ fn folklore_k_is_k_plus_one_on_hard_pairs() {
 fn figure_1() {
     for spec in ["figure1", "figure1:variant=2"] {
         let [a, b] = pair(spec);
-        assert!(!parted(&a, &b, "1-wl") && parted(&a, &b, "2-fwl"), "{spec}");
+        assert!(!distinguished(&a, &b, "1-wl") && distinguished(&a, &b, "2-fwl"), "{spec}");
     }
 }
 
 #[test]
 fn the_hierarchy_is_strict() {
-    // Known result 3 of Section 3.2: for each k >= 2 a pair that (k+1)-WL parts and k-WL does not.
+    // Known result 3 of Section 3.2: for each k >= 2 a pair that (k+1)-WL distinguishes and k-WL does not.
     let [a, b] = pair("figure1");
-    assert!(!parted(&a, &b, "2-wl") && parted(&a, &b, "3-wl"));
+    assert!(!distinguished(&a, &b, "2-wl") && distinguished(&a, &b, "3-wl"));
     let [a, b] = pair("cfi:base=k4");
-    assert!(!parted(&a, &b, "3-wl") && parted(&a, &b, "4-wl"));
+    assert!(!distinguished(&a, &b, "3-wl") && distinguished(&a, &b, "4-wl"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_hierarchy_is_strict_at_four() {
     // 5-WL is 4-FWL by known result 2, and its 40^4 tuples fit where 40^5 do not.
     let [a, b] = pair("cfi:base=k5");
     assert_eq!(a.nodes(), 40);
-    assert!(!parted(&a, &b, "4-wl") && parted(&a, &b, "4-fwl"));
+    assert!(!distinguished(&a, &b, "4-wl") && distinguished(&a, &b, "4-fwl"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn cfi_pairs_part_exactly_up_to_the_treewidth_of_their_base() {
             let [a, b] = pair(&format!("cfi:base={base},colours={colours}"));
             for (k, name) in [(1, "1-wl"), (2, "2-fwl"), (3, "3-fwl")] {
                 assert_eq!(
-                    parted(&a, &b, name),
+                    distinguished(&a, &b, name),
                     k >= treewidth,
                     "{name} on CFI of {base}, colours={colours}"
                 );
@@ -191,7 +191,7 @@ fn cfi_pairs_part_exactly_up_to_the_treewidth_of_their_base() {
 #[test]
 fn strongly_regular_graphs() {
     let (rook, shrikhande) = (generated("rook:n=4").remove(0), generated("shrikhande").remove(0));
-    assert!(!parted(&rook, &shrikhande, "2-fwl") && parted(&rook, &shrikhande, "3-fwl"));
+    assert!(!distinguished(&rook, &shrikhande, "2-fwl") && distinguished(&rook, &shrikhande, "3-fwl"));
     if let Some(both) = data::graphs("sr/sr16622.g6") {
         assert!(both.iter().any(|g| isomorphic(g, &rook)));
     }
@@ -206,13 +206,13 @@ fn brec() {
         let Some(graphs) = data::graphs(&format!("brec/{file}.g6")) else { return };
         assert_eq!(graphs.len(), 2 * pairs);
         for p in graphs.chunks(2) {
-            assert!(!parted(&p[0], &p[1], "1-wl") && parted(&p[0], &p[1], "2-fwl"), "{file}");
+            assert!(!distinguished(&p[0], &p[1], "1-wl") && distinguished(&p[0], &p[1], "2-fwl"), "{file}");
         }
     }
 }
 
 #[test]
-fn isomorphic_graphs_are_never_parted() {
+fn isomorphic_graphs_are_never_distinguished() {
     use ppgn_graph::random::Stream;
     for seed in 0..12u64 {
         let mut random = Stream::new(seed, "test", &[]);
@@ -230,7 +230,7 @@ fn isomorphic_graphs_are_never_parted() {
         let h = g.permute_randomly(&mut random);
         assert!(isomorphic(&g, &h));
         for name in ["1-wl", "2-wl", "2-fwl", "3-wl", "3-fwl"] {
-            assert!(!parted(&g, &h, name), "{name}, seed {seed}");
+            assert!(!distinguished(&g, &h, name), "{name}, seed {seed}");
         }
     }
 }

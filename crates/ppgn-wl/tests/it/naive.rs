@@ -138,17 +138,17 @@ fn known_colourings() {
     assert_eq!(found.iter().map(colours).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(found[2][0], [0, 1, 2, 1, 0]);
 
-    // C6 and two triangles: one colour for 1-WL in any number of rounds, parted by 2-FWL but not by 2-WL.
+    // C6 and two triangles: one colour for 1-WL in any number of rounds; 2-FWL distinguishes them, 2-WL does not.
     let c6 = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]).unwrap();
     let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]).unwrap();
     let pair = [c6, triangles];
-    let parted = |test| {
+    let distinguished = |test| {
         let rounds = rounds(&pair, test);
         let [a, b] = &rounds.last().unwrap()[..] else { panic!("two graphs") };
         sorted(a.iter()) != sorted(b.iter())
     };
     assert_eq!(rounds(&pair, Test::COLOUR_REFINEMENT).len(), 1);
-    assert!(!parted(Test::wl(2).unwrap()));
-    assert!(parted(Test::fwl(2).unwrap()));
-    assert!(parted(Test::wl(3).unwrap()));
+    assert!(!distinguished(Test::wl(2).unwrap()));
+    assert!(distinguished(Test::fwl(2).unwrap()));
+    assert!(distinguished(Test::wl(3).unwrap()));
 }

@@ -74,7 +74,7 @@ fn all_small_graphs_are_coloured_as_defined() {
             }
             all.extend(connected);
         }
-        // Together they have more colours than any has by itself, and all are parted but by 2-WL.
+        // Together they have more colours than any has by itself, and all tests but 2-WL distinguish them.
         let together = run(&all, test);
         naive::compare(&all, &together).unwrap();
         let equal = (0..all.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
@@ -144,7 +144,7 @@ fn rook_and_shrikhande() {
     assert_eq!((folklore.rounds(), folklore.colours_after(0)), (0, 3));
     assert!(folklore.equal(0, 1));
     assert!(run(&pair, Test::wl(3).unwrap()).equal(0, 1));
-    assert!(run(&pair, Test::fwl(3).unwrap()).parting_round(0, 1).is_some());
+    assert!(run(&pair, Test::fwl(3).unwrap()).distinguishing_round(0, 1).is_some());
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn more_places_than_nodes() {
         let test: Test = test.parse().unwrap();
         let r = run(&[edge.clone(), point.clone(), edge.clone()], test);
         assert_eq!(r.colours(0).len(), 1 << test.k());
-        assert_eq!((r.equal(0, 2), r.parting_round(0, 1)), (true, Some(0)));
+        assert_eq!((r.equal(0, 2), r.distinguishing_round(0, 1)), (true, Some(0)));
         // Both nodes are alike, and nothing else is: a pattern a colour, and one more for the other size of graph.
         assert_eq!(r.colours_after(r.rounds()), (1 << (test.k() - 1)) + 1, "{test}");
     }

@@ -5,17 +5,14 @@ use super::input::InputArgs;
 use super::output;
 use super::train::settings::load_all;
 use anyhow::Result;
-use npyz::WriterBuilder;
-use ppgn::graph::format::write_atomically;
+use ppgn::graph::format::npy::write_npz;
 use ppgn::graph::{Dataset, Error};
 use ppgn::nn::Precision;
 use ppgn::train::Predictor;
 use serde_json::json;
-use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// `ppgn embed`.
 #[derive(Debug, clap::Args)]
@@ -85,44 +82,15 @@ fn write(
     let numbers = rows.iter().flatten().copied();
     let shape = [rows.len(), features];
     let labels = dataset.records().map_while(|record| record.label);
-    write_atomically(path, |out| {
-        let mut zip = ZipWriter::new(out);
-        let fill = || -> io::Result<()> {
-            start_file(&mut zip, "embedding.npy")?;
-            match precision {
-                Precision::F32 => array(&mut zip, "<f4", &shape, numbers.map(|x| (x as f32).to_le_bytes()))?,
-                Precision::F64 => array(&mut zip, "<f8", &shape, numbers.map(f64::to_le_bytes))?,
-            }
-            if !dataset.classes().is_empty() {
-                start_file(&mut zip, "label.npy")?;
-                array(&mut zip, "<i8", &[dataset.len()], labels.map(i64::to_le_bytes))?;
-            }
-            Ok(())
-        };
-        fill().and_then(|()| Ok(zip.finish()?)).map_err(|e| Error::io(path, e))?;
-        Ok(())
+    write_npz(path, |npz| {
+        match precision {
+            Precision::F32 => npz.array("embedding", &shape, numbers.map(|x| x as f32))?,
+            Precision::F64 => npz.array("embedding", &shape, numbers)?,
+        }
+        match dataset.classes().is_empty() {
+            true => Ok(()),
+            false => npz.array("label", &[dataset.len()], labels),
+        }
     })?;
     Ok(())
-}
-
-fn start_file<W: Write + Seek>(zip: &mut ZipWriter<W>, name: &str) -> io::Result<()> {
-    // No clock: equal contents are equal files.
-    let options = SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Deflated)
-        .last_modified_time(zip::DateTime::default())
-        .large_file(true);
-    Ok(zip.start_file(name, options)?)
-}
-
-fn array<const N: usize>(
-    out: &mut impl Write,
-    kind: &str,
-    shape: &[usize],
-    numbers: impl Iterator<Item = [u8; N]>,
-) -> io::Result<()> {
-    let shape: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
-    let kind = npyz::DType::new_scalar(kind.parse().map_err(io::Error::other)?);
-    npyz::WriteOptions::new_header_only().dtype(kind).shape(&shape).writer(&mut *out).write_header_only()?;
-    let bytes: Vec<u8> = numbers.flatten().collect();
-    out.write_all(&bytes)
 }

@@ -13,16 +13,16 @@ pub(crate) struct InputArgs {
     /// The data folder, where names are looked up and downloads go [default: $PPGN_DATA, else the platform's]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// The format, where it should not be told by ending and content: text, tu, graph6, sdf, npz, edges, jsonl
+    /// Input format: text, tu, graph6, sdf, npz, edges or jsonl [default: detected from the extension, then the content]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// The edges of an edge list have a direction
+    /// Read edge lists as directed graphs
     #[arg(long)]
     directed: bool,
-    /// How much may come out of a zip archive
+    /// Maximum size of an unpacked zip archive
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
     max_unpacked: u64,
-    /// Never download: a dataset's name must be in the data folder
+    /// Never download: named datasets must be in the data folder
     #[arg(long)]
     offline: bool,
 }
@@ -49,10 +49,10 @@ pub(crate) fn with_records<T>(
         (What::File(path), None) => {
             let mut report = Report::strict();
             let records = format::open(path, &locator.read, &mut report)?;
-            let told = records.header.provenance.notes.len();
+            let known = records.header.provenance.notes.len();
             let result = use_it(records)?;
             // What a stream noticed on the way is known only now.
-            report.notes().iter().skip(told).for_each(|note| eprintln!("note: {note}"));
+            report.notes().iter().skip(known).for_each(|note| eprintln!("note: {note}"));
             Ok(result)
         }
         (What::Generator(spec), None) => use_it(Records::of(&generate::generate(spec)?)),

@@ -1,9 +1,10 @@
-//! The commands: raw arguments here, one file a command below.
+//! The commands: raw arguments here, one file per command below.
 
 mod bench;
 mod compile;
 mod data;
 mod embed;
+mod hint;
 mod import;
 mod input;
 mod interrupt;
@@ -83,6 +84,9 @@ pub(crate) fn run() -> ExitCode {
                 return ExitCode::SUCCESS; // whoever was reading has seen enough
             }
             eprintln!("error: {error:#}");
+            if let Some(hint) = hint::hint(&error) {
+                eprintln!("hint: {hint}");
+            }
             ExitCode::from(exit_code(&error))
         }
     }

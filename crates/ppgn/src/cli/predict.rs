@@ -8,7 +8,7 @@ use super::output::{self, counted};
 use super::train::ending::by_target;
 use super::train::settings::load_all;
 use anyhow::Result;
-use ppgn::graph::format::write_whole;
+use ppgn::graph::file::write_whole;
 use ppgn::graph::{Dataset, Error};
 use ppgn::train::{Goal, Prediction, Predictor, Settings};
 use serde_json::json;

@@ -1,11 +1,11 @@
-//! From a line to a [`Graph`]. Nothing is allocated for a graph before its size is below the limit and, where the
-//! size fixes the length of the line, the line has that length.
+//! From a line to a [`Graph`]. Nothing is allocated before the size is known to be below the limit and, where the size
+//! determines the length of the line, the line has that length.
 
 use super::super::lines::show;
 use super::{BIAS, characters, node_bits, square, triangle};
 use crate::graph::{Graph, GraphBuilder, GraphError};
 
-/// A line that was read, with what is worth a note.
+/// A decoded line, with what is worth a note.
 #[derive(Debug, PartialEq)]
 pub(super) struct Decoded {
     pub(super) graph: Graph,
@@ -24,7 +24,10 @@ pub(super) fn decode(line: &[u8], previous: Option<&Graph>, max_nodes: u64) -> R
     };
     if let Some(at) = body.iter().position(|b| !(BIAS..=126).contains(b)) {
         let column = at + 1 + line.len() - body.len();
-        return Err(format!("the character {} in column {column} is none of graph6", show(&body[at..=at])));
+        return Err(format!(
+            "the character {} in column {column} does not occur in graph6",
+            show(&body[at..=at])
+        ));
     }
     match kind {
         b':' => {
@@ -86,7 +89,7 @@ fn check_length(body: &[u8], n: u64, bits: u128) -> Result<bool, String> {
     let wanted = characters(bits);
     if body.len() as u128 != wanted {
         let got = body.len();
-        return Err(format!("{n} nodes take {wanted} characters after their number, here are {got}"));
+        return Err(format!("{n} nodes take {wanted} characters after their number, but there are {got}"));
     }
     let filling = (wanted * 6 - bits) as u32;
     Ok(body.last().is_some_and(|b| (b - BIAS) & ((1 << filling) - 1) != 0))
@@ -101,7 +104,7 @@ fn ones(body: &[u8]) -> impl Iterator<Item = u64> + Clone {
 }
 
 /// The graph of these edges, which must be in range, and how many of them repeat. Counts, then fills the rows: O(n)
-/// and 4 bytes an arc beside the line.
+/// and 4 bytes per arc beside the line.
 fn assemble(
     n: u64,
     directed: bool,
@@ -161,7 +164,7 @@ fn sparse(n: u64, body: &[u8]) -> Result<(Graph, usize), String> {
 /// The previous graph with the edges of a sparse6 list added where it lacks them, removed where it has them.
 fn incremental(body: &[u8], previous: Option<&Graph>) -> Result<Graph, String> {
     let Some(previous) = previous else {
-        return Err("an incremental line (`;`) changes the graph before it, and none was read".into());
+        return Err("an incremental line (`;`) changes the graph before it, but none was read".into());
     };
     if previous.is_directed() {
         return Err("an incremental line (`;`) cannot change a directed graph".into());
@@ -288,12 +291,12 @@ mod tests {
 
     #[test]
     fn lengths_must_match() {
-        assert_eq!(error(b"DQ"), "5 nodes take 2 characters after their number, here are 1");
-        assert_eq!(error(b"DQcc"), "5 nodes take 2 characters after their number, here are 3");
-        assert_eq!(error(b"&D"), "5 nodes take 5 characters after their number, here are 0");
-        assert_eq!(error(b"D Q"), "the character ` ` in column 2 is none of graph6");
-        assert_eq!(error(b":D\x7f"), "the character `\\x7f` in column 3 is none of graph6");
-        assert_eq!(error(b";A"), "an incremental line (`;`) changes the graph before it, and none was read");
+        assert_eq!(error(b"DQ"), "5 nodes take 2 characters after their number, but there are 1");
+        assert_eq!(error(b"DQcc"), "5 nodes take 2 characters after their number, but there are 3");
+        assert_eq!(error(b"&D"), "5 nodes take 5 characters after their number, but there are 0");
+        assert_eq!(error(b"D Q"), "the character ` ` in column 2 does not occur in graph6");
+        assert_eq!(error(b":D\x7f"), "the character `\\x7f` in column 3 does not occur in graph6");
+        assert_eq!(error(b";A"), "an incremental line (`;`) changes the graph before it, but none was read");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! graph6, sparse6 and digraph6: one graph a line of printable characters, the formats of nauty and of most lists of
-//! small graphs.
+//! graph6, sparse6 and digraph6: one graph per line, in printable characters. They are the formats of nauty and of most
+//! lists of small graphs.
 //!
-//! A character stands for six bits (its code less 63). A line begins with the number of nodes and goes on with
+//! A character encodes six bits (its code minus 63). A line begins with the number of nodes, followed by
 //! - graph6: the upper triangle of the adjacency matrix, column by column; simple undirected graphs;
 //! - sparse6 (after a `:`): a list of edges; undirected, with loops, and edges may repeat;
 //! - incremental sparse6 (after a `;`): the edges that differ from the graph of the line before;
@@ -19,12 +19,12 @@ pub(crate) use stream::{stream, write};
 /// What is added to six bits to make a printable character.
 const BIAS: u8 = 63;
 
-/// How many bits sparse6 gives a node of a graph with `n` nodes: as many as n - 1 needs.
+/// The bits of a node in sparse6 for a graph with `n` nodes: those of n - 1.
 fn node_bits(n: u64) -> u32 {
     u64::BITS - n.saturating_sub(1).leading_zeros()
 }
 
-/// How many characters hold this many bits.
+/// The number of characters that hold this many bits.
 fn characters(bits: u128) -> u128 {
     bits.div_ceil(6)
 }

@@ -4,7 +4,7 @@
 //! first pass looks at the lines without decoding them.
 
 use super::super::lines::{Lines, show};
-use super::super::stream::{Tally, records, stem, write_lines};
+use super::super::stream::{Tally, records, write_lines};
 use super::super::{Entry, Format, Records, Report, Source, WriteOptions, Written};
 use super::{decode::decode, encode::encode};
 use crate::dataset::{Header, Provenance, Record, Schema};
@@ -19,7 +19,7 @@ use std::path::Path;
 /// is then an edge in both directions.
 pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -> Result<Records<'a>> {
     let mut header = Header {
-        name: stem(&entry),
+        name: entry.stem().into(),
         provenance: Provenance {
             source: source.describe(&entry),
             format: Format::Graph6.name().into(),
@@ -123,16 +123,12 @@ impl<R: BufRead> Reader<'_, R> {
     }
 }
 
-/// Writes a stream, a line a graph: digraph6 where the dataset is directed, else graph6, and sparse6 for the graphs
+/// Writes a stream, one line per graph: digraph6 where the dataset is directed, else graph6, and sparse6 for the graphs
 /// that graph6 cannot hold.
 pub(crate) fn write(records: Records<'_>, out: &Path, options: WriteOptions) -> Result<Written> {
     let dropped = beyond_graph6(&records.header);
     if !dropped.is_empty() && !options.lossy {
-        return Err(Error::unfit(format!(
-            "graph6 cannot hold {}; --lossy leaves {} out",
-            dropped.join(", "),
-            if dropped.len() == 1 { "it" } else { "them" }
-        )));
+        return Err(Error::Lossy { format: "graph6", losses: dropped });
     }
     let Header { graphs, schema: Schema { directed, .. }, .. } = records.header;
     write_lines(graphs, records.records, out, b"", |record, line| {

@@ -1,6 +1,7 @@
-//! A table in JSON: a list of values where it has one column, a list of rows where it has several.
+//! A table in JSON: a list of values if it has one column, a list of rows if it has several.
 //!
-//! Read straight into one array, because a list of a million small lists would cost ten times what the line does.
+//! It is read straight into one array, because a list of a million small lists would take ten times the memory of the
+//! line.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table() {
+    fn what_is_not_a_table() {
         let wrong = |text| integers(text).unwrap_err();
         assert_eq!(wrong("[[1,2],[3]]"), "row 1 of a table has 1 values, the first has 2 (column 10)");
         assert_eq!(wrong("[1,2.5]"), "invalid type: floating point `2.5`, expected i64 (column 6)");

@@ -1,4 +1,4 @@
-//! A graph's line: what it may hold, how a [`Record`] is made of it, and how one becomes a line.
+//! The line of a graph: its keys, parsing it into a [`Record`], and writing one.
 
 use super::columns::{Columns, Rows};
 use super::explain;
@@ -27,7 +27,7 @@ pub(super) struct GraphLine {
 
 impl GraphLine {
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
-        // serde would take a list for an object, by the order of the fields.
+        // serde would accept a list in place of an object, with values in the order of the fields.
         if !line.trim_ascii_start().starts_with(b"{") {
             return Err("not a graph such as {\"n\":2,\"edges\":[[0,1]]}".into());
         }
@@ -66,7 +66,7 @@ impl GraphLine {
         Ok((Record { graph, label: self.label, targets: self.targets }, merged))
     }
 
-    /// How many columns the node labels have, with their values; `None` if the graph has no nodes to tell by.
+    /// The number of node label columns with their values; `None` if the graph has no nodes to show them.
     pub(super) fn node_label_table(&self) -> Option<(usize, &[i64])> {
         (self.n > 0).then(|| self.node_labels.as_ref().map_or((0, &[][..]), |c| (c.width, &c.values)))
     }
@@ -77,13 +77,13 @@ impl GraphLine {
         some.then(|| self.edge_labels.as_ref().map_or((0, &[][..]), |c| (c.width, &c.values)))
     }
 
-    /// How many attributes nodes have, and whether they have positions; `None` if there are no nodes.
+    /// The number of node attributes, and whether nodes have positions; `None` if there are no nodes.
     pub(super) fn node_attribute_columns(&self) -> Option<(usize, bool)> {
         let width = self.node_attributes.as_ref().map_or(0, |c| c.width);
         (self.n > 0).then_some((width, self.positions.is_some()))
     }
 
-    /// How many attributes edges have; `None` if there are no edges.
+    /// The number of edge attributes; `None` if there are no edges.
     pub(super) fn edge_attribute_columns(&self) -> Option<usize> {
         (!self.edges.is_empty()).then(|| self.edge_attributes.as_ref().map_or(0, |c| c.width))
     }
@@ -198,12 +198,12 @@ mod tests {
         assert_eq!(given("[3,3]").map(|(r, merged)| (r.graph.edges(), merged)), Ok((1, 1)));
         assert_eq!(
             given("[3,4]").unwrap_err(),
-            "edge 0 1 is there twice with different labels or attributes"
+            "edge 0 1 is given twice with different labels or attributes"
         );
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn what_is_wrong_is_reported() {
         for (line, message) in [
             (r#"{"edges":[]}"#, "missing field `n`"),
             (r#"{"n":2,"edge":[]}"#, "unknown field `edge`, expected one of `n`, `label`"),

@@ -1,4 +1,4 @@
-//! The first line: what it says, what may be left out of it, and how that is found in the rest of the file.
+//! The header line: its keys, which of them may be absent, and how those are found in the rest of the file.
 
 use super::graph::GraphLine;
 use super::{VERSION, explain};
@@ -70,7 +70,7 @@ impl HeaderLine {
     }
 }
 
-/// What the graphs of a file tell of its header.
+/// What the graphs of a file imply for its header.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) graphs: usize,
@@ -83,8 +83,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Takes notice of a graph. The first graph with nodes says which features nodes have, the first with edges which
-    /// edges have; one that differs is found when it is read.
+    /// Takes a graph into account. The first graph with nodes determines which features nodes have, the first with edges
+    /// those of edges; one that differs is found when it is read.
     pub(super) fn see(&mut self, line: &GraphLine) {
         note_labels(&mut self.node_labels, line.node_label_table());
         note_labels(&mut self.edge_labels, line.edge_label_table());
@@ -128,7 +128,7 @@ fn columns(sets: Option<Vec<BTreeSet<i64>>>) -> Vec<LabelColumn> {
     names.into_iter().zip(sets).map(|(name, set)| LabelColumn::new(name, set)).collect()
 }
 
-/// What a header may not say, as its types allow it.
+/// Contradictions in a header that its types do not exclude.
 pub(super) fn defects(header: &Header) -> Vec<String> {
     let ascend = |values: &[i64]| values.is_sorted_by(|a, b| a < b);
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ pub(super) fn defects(header: &Header) -> Vec<String> {
     found
 }
 
-/// Makes of a header with defects one that graphs can be checked by.
+/// Repairs a header with defects, so that graphs can still be checked against it.
 pub(super) fn repair(header: &mut Header) {
     if let Some(classes) = &mut header.classes {
         classes.sort_unstable();

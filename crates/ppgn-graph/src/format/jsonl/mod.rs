@@ -1,5 +1,5 @@
-//! ppgn's own format, JSON Lines: a header line with the schema and the format's version, then a graph a line.
-//! Nothing is lost in it, a person can read and write it, and it is read and written as a stream.
+//! ppgn's own format, JSON Lines: a header line with the schema and the format's version, then one graph per line.
+//! It is lossless, readable and writable by hand, and both read and written as a stream.
 //!
 //! ```text
 //! {"ppgn":1,"name":"two","graphs":2,"schema":{"directed":false,...},"classes":[0,1],...}
@@ -21,8 +21,7 @@ pub(crate) use write::write;
 /// The version of the format: what `"ppgn"` is in the header.
 const VERSION: u64 = 1;
 
-/// What is wrong with a line that is not the JSON it should be: serde's message with the column, cut to a length
-/// that can be shown whatever the line holds.
+/// What is wrong with the JSON of a line: serde's message with the column, cut to a length that can be shown.
 fn explain(error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "the line ends in the middle of a value: the file is cut short, or the line is broken in two"

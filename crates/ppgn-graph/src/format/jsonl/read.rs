@@ -1,7 +1,7 @@
 //! Reading: the header, then a graph at a time, each checked against the header.
 
 use super::super::lines::Lines;
-use super::super::stream::{Tally, records, stem};
+use super::super::stream::{Tally, records};
 use super::super::{Entry, Format, Records, Report, Source};
 use super::graph::GraphLine;
 use super::header::{HeaderLine, Survey, defects, repair};
@@ -9,7 +9,7 @@ use crate::dataset::{Header, Provenance, Record};
 use crate::error::{Defect, Result};
 use std::io::BufRead;
 
-/// The graphs of a file, one at a time. A header without `schema` or `graphs` costs a pass over the file to find them.
+/// The graphs of a file, one at a time. A header without `schema` or `graphs` costs another pass over the file to find them.
 pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -> Result<Records<'a>> {
     let mut lines = source.lines(&entry)?;
     let Some(first) = lines.next_filled()? else {
@@ -24,7 +24,7 @@ pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -
         format: Format::Jsonl.name().into(),
         notes: Vec::new(),
     };
-    let mut header = given.complete(survey, stem(&entry), provenance);
+    let mut header = given.complete(survey, entry.stem().into(), provenance);
     for message in defects(&header) {
         report.defect(lines.defect(message))?;
     }
@@ -40,7 +40,7 @@ pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -
     Ok(Records { header, records: records(move || reader.step()) })
 }
 
-/// What the header leaves out: looked for in the graphs only where it does.
+/// Finds in the graphs what the header leaves out.
 fn survey(source: &Source, entry: &Entry, given: &HeaderLine) -> Result<Survey> {
     let mut survey = Survey::default();
     if given.schema.is_some() && given.graphs.is_some() {
@@ -50,7 +50,7 @@ fn survey(source: &Source, entry: &Entry, given: &HeaderLine) -> Result<Survey> 
     lines.next_filled()?;
     while let Some(line) = lines.next_filled()? {
         survey.graphs += 1;
-        // A line that cannot be read is told of when its turn comes.
+        // A line that cannot be parsed is reported when its turn comes.
         if given.schema.is_none()
             && let Ok(line) = GraphLine::parse(line)
         {
@@ -60,7 +60,7 @@ fn survey(source: &Source, entry: &Entry, given: &HeaderLine) -> Result<Survey> 
     Ok(survey)
 }
 
-/// What records are checked by.
+/// The part of the header that records are checked against.
 fn without_folds(header: &Header) -> Header {
     Header {
         graphs: header.graphs,
@@ -90,7 +90,7 @@ impl<R: BufRead> Reader<'_, R> {
             let index = self.index;
             self.index += 1;
             if index == self.header.graphs {
-                let message = format!("more graphs than the {index} that the header says");
+                let message = format!("more graphs than the {index} that the header announces");
                 self.report.defect(self.lines.defect(message).graph(index))?;
             }
             match record {
@@ -110,7 +110,7 @@ impl<R: BufRead> Reader<'_, R> {
             self.report.defect(self.lines.defect("no graphs in it"))?;
         } else if index < graphs {
             let message = format!(
-                "the header says {graphs} graphs, here are {index}: the file is cut short, or the header is wrong"
+                "the header announces {graphs} graphs, but there are {index}: the file is cut short, or the header is wrong"
             );
             self.report.defect(self.lines.defect(message))?;
         }

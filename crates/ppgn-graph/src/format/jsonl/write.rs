@@ -1,4 +1,4 @@
-//! Writing: the header, then a line a graph, each checked, so that what is written can be read.
+//! Writing: the header, then one line per graph, each checked, so that what is written can be read.
 
 use super::super::lines::LONGEST;
 use super::super::stream::{too_long, write_lines};

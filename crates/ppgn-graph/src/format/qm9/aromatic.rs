@@ -1,7 +1,7 @@
-//! Which bonds are aromatic? Perceived from single and double bonds after RDKit's model, because the arrays of QM9
-//! that people share were labelled by it, and an SDF has no aromatic bonds.
+//! Aromaticity perception from single and double bonds, after RDKit's model: the published arrays of QM9 were labelled by
+//! it, and an SDF has no aromatic bonds.
 //!
-//! Every atom of a ring gives 0, 1 or 2 electrons to the ring or cannot take part ([`donation`]). A ring, or up to six
+//! Every atom of a ring contributes 0, 1 or 2 electrons to the ring or cannot take part ([`donation`]). A ring, or up to six
 //! rings fused by common bonds, is aromatic if all atoms take part and the sum is 4k + 2 (Hückel's rule). Of fused
 //! rings that are aromatic only together, the bonds around them are aromatic, not those between them.
 
@@ -10,13 +10,13 @@ use super::molecule::{AROMATIC, Molecule};
 use super::rings::{Ring, peel, relevant_cycles};
 use std::collections::BTreeSet;
 
-/// How many fused rings are looked at together.
+/// The maximum number of fused rings considered together.
 const MOST_FUSED: u32 = 6;
-/// Where there are more sets of fused rings of one size, no larger ones are looked at: a bound on time that molecules
-/// that exist do not meet.
+/// Where there are more sets of fused rings of one size, larger ones are not considered: a bound on time that real
+/// molecules do not reach.
 const MOST_SETS: usize = 5_000;
 
-/// Turns the bonds of aromatic rings into aromatic bonds. False if the molecule has too many rings to say.
+/// Turns the bonds of aromatic rings into aromatic bonds. False if the molecule has too many rings.
 ///
 /// A molecule that has aromatic bonds already is left as it is.
 pub(super) fn perceive(molecule: &mut Molecule) -> bool {
@@ -60,7 +60,7 @@ fn is_able(molecule: &Molecule, atom: usize) -> bool {
     if !light || molecule.pi_electrons(atom).is_none() {
         return false;
     }
-    // An ion makes as many bonds as the element that has its electrons: N+ as C, O+ as N.
+    // An ion makes the same number of bonds as the element with its electrons: N+ as C, O+ as N.
     let same_electrons = u8::try_from(i32::from(element) - molecule.charges[atom]).unwrap_or(0);
     if usual_valence(same_electrons).is_none_or(|most| molecule.valence(atom) > most) {
         return false;

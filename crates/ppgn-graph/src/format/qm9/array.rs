@@ -1,8 +1,8 @@
-//! One `.npy` array of an archive or folder, read as what is wanted of it.
+//! One `.npy` array of an archive or folder, converted to the type that is needed.
 //!
-//! The crate npyz knows the format; what it trusts is checked here first. An array's header is a Python literal that
-//! names a type and a shape, both claims: it is refused if it is longer, deeper or has larger numbers than a plain
-//! array needs, nothing is allocated by it, and the data has to be exactly as long as it says.
+//! The crate npyz knows the format, but trusts the header, so it is checked here first. A header is a Python literal that
+//! claims a type and a shape: it is refused if it is longer, deeper or has larger numbers than a plain array needs, it
+//! never makes ppgn allocate memory, and the data must have exactly the length that it states.
 
 use super::super::lines::read_failure;
 use super::super::{Entry, Source};
@@ -12,12 +12,12 @@ use std::io::{self, BufReader, Read};
 
 /// A plain array's header has about 120 bytes.
 const LONGEST_HEADER: usize = 4096;
-/// The most bytes that a string of an array may have.
+/// The maximum length of a string in an array, in bytes.
 const LONGEST_STRING: usize = 1024;
 
 /// An array whose header has been read.
 pub(super) struct Array {
-    /// Its file's name in messages.
+    /// The file name, for messages.
     pub(super) file: String,
     header: NpyHeader,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -115,7 +115,7 @@ impl Array {
                 }
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
                     let message = format!(
-                        "ends after {} of the {} numbers that its header tells of",
+                        "ends after {} of the {} numbers that its header announces",
                         values.len(),
                         self.header.len()
                     );
@@ -127,7 +127,7 @@ impl Array {
         // Reading to the end also has the archive's checksum compared.
         match self.reader.read(&mut [0]) {
             Ok(0) => Ok(Some(values)),
-            Ok(_) => Err(self.defect("goes on after the numbers that its header tells of").into()),
+            Ok(_) => Err(self.defect("continues after the numbers that its header announces").into()),
             Err(e) => Err(read_failure(&self.file, e).into()),
         }
     }

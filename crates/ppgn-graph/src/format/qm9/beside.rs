@@ -91,7 +91,7 @@ impl TargetTable {
         }
     }
 
-    /// A defect if there is not one row for each of so many molecules.
+    /// A defect unless there is one row per molecule.
     pub(super) fn check_count(&self, molecules: usize) -> Result<()> {
         match self.rows.len() == molecules {
             true => Ok(()),
@@ -134,7 +134,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The numbers of the molecules in `uncharacterized.txt`, from 1: what lines begin with, before a SMILES. Its heading
-/// has none, or goes on in words.
+/// has none, or continues with text.
 pub(super) fn uncharacterised(source: &Source, entry: &Entry) -> Result<HashSet<u64>> {
     let mut numbers = HashSet::new();
     let mut lines = source.lines(entry)?;

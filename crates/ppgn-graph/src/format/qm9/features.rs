@@ -1,15 +1,15 @@
-//! The 13 features of an atom that networks on QM9 are given, from atoms and bonds alone.
+//! The 13 atom features that networks on QM9 use, from atoms and bonds alone.
 //!
-//! They began as calls of RDKit in the code for message passing networks: acceptors and donors of hydrogen bonds by
-//! its `BaseFeatures.fdef` as RDKit understands it, hybridisation by its count of orbitals. What follows is the same in
-//! the terms of a [`Molecule`]. `docs/formats.md` tells the rules in words and how far they agree with RDKit.
+//! They originate as calls of RDKit in code for message passing networks: acceptors and donors of hydrogen bonds as
+//! RDKit understands its `BaseFeatures.fdef`, hybridisation by its count of orbitals. Here the same rules are stated in
+//! terms of a [`Molecule`]. `docs/formats.md` describes the rules and how far they agree with RDKit.
 
 use super::elements::{
     CARBON, FLUORINE, HYDROGEN, NITROGEN, OXYGEN, SULPHUR, is_halogen, outer_electrons, usual_valence,
 };
 use super::molecule::{AROMATIC, Link, Molecule};
 
-/// How many features an atom has.
+/// The number of features of an atom.
 pub(super) const COUNT: usize = super::FEATURES.len();
 
 /// The features of all atoms, [`COUNT`] each, in the order of [`FEATURES`](super::FEATURES). O(n + m) for molecules
@@ -83,7 +83,7 @@ impl<'a> Atom<'a> {
         self.molecule.charges[self.atom]
     }
 
-    /// The sum of the bond orders; asked of atoms without aromatic bonds only.
+    /// The sum of the bond orders; only for atoms without aromatic bonds.
     fn valence(self) -> i32 {
         self.molecule.valence(self.atom)
     }

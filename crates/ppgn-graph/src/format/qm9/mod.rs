@@ -4,8 +4,8 @@
 //! Two readers give the same dataset: `sdf` reads the SDF and CSV files that are published, `npz` an archive of NumPy
 //! arrays. Both fill a `Molecule`. Aromatic bonds are perceived where the file has none (`aromatic`, on `rings`), the
 //! charges of aromatic atoms are found (`resonance`), and `features` derives the 13 numbers of every atom. `Collector`
-//! makes graphs of that: a node an atom with the label `atom` (its atomic number) and the attributes [`FEATURES`], an
-//! edge a bond with the label `bond` (1, 2, 3, or 4 for aromatic), positions in angstrom, and the targets [`TARGETS`].
+//! makes graphs of that: a node per atom with the label `atom` (its atomic number) and the attributes [`FEATURES`], an
+//! edge per bond with the label `bond` (1, 2, 3, or 4 for aromatic), positions in angstrom, and the targets [`TARGETS`].
 
 mod aromatic;
 mod array;

@@ -1,7 +1,6 @@
 //! [`Molecule`]: atoms and bonds as a reader finds them, before they become a graph.
 //!
-//! One is filled again and again while a file is read, so that a hundred thousand molecules cost no more
-//! allocations than one.
+//! One molecule is reused while a file is read, so that a hundred thousand of them need no more allocations than one.
 
 use super::elements::{CARBON, NITROGEN, OXYGEN, SULPHUR, usual_valence};
 
@@ -40,7 +39,7 @@ pub(super) struct Molecule {
 }
 
 impl Molecule {
-    /// Forgets the molecule and keeps the memory.
+    /// Clears the molecule and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.atoms.clear();
         self.bonds.clear();
@@ -113,7 +112,7 @@ impl Molecule {
         &self.links[self.starts[atom] as usize..self.starts[atom + 1] as usize]
     }
 
-    /// How many atoms an atom is bonded to.
+    /// The number of atoms that an atom is bonded to.
     pub(super) fn degree(&self, atom: usize) -> i32 {
         self.links(atom).len() as i32
     }
@@ -133,13 +132,13 @@ impl Molecule {
         self.links(atom).iter().any(|l| l.kind == AROMATIC)
     }
 
-    /// How many hydrogens are bonded to an atom.
+    /// The number of hydrogens bonded to an atom.
     pub(super) fn hydrogens(&self, atom: usize) -> usize {
         self.links(atom).iter().filter(|&&l| self.element(l) == 1).count()
     }
 }
 
-/// The formal charge that an atom of this element must have if it makes so many bonds, hydrogens among them, and all
+/// The formal charge that an atom of this element must have if it makes this many bonds, hydrogens included, and all
 /// electrons are paired. A carbon with three bonds is taken for an anion: QM9 has such and no cations.
 fn implied_charge(element: u8, valence: i32) -> i32 {
     match (element, valence) {

@@ -1,6 +1,6 @@
 //! QM9 as NumPy arrays: the atoms, bonds and targets of all molecules, each kind in one long array.
 //!
-//! `docs/formats.md` lists the arrays. They are read whole and then walked molecule by molecule.
+//! `docs/formats.md` lists the arrays. They are read whole and then processed molecule by molecule.
 
 use super::array::Array;
 use super::beside::column_of;
@@ -8,12 +8,12 @@ use super::elements::HEAVIEST;
 use super::molecule::Bond;
 use super::{Collector, TARGETS};
 use crate::dataset::Dataset;
-use crate::error::{Defect, Error, Result};
+use crate::error::{Defect, Error, Remedy, Result};
 use crate::format::{Entry, Format, Report, Source};
 
 /// The atoms and bonds that one molecule may have: no real one comes near, and sums over them cannot overflow.
 const MOST: usize = 1 << 24;
-/// About what a graph takes in memory, and each of its atoms and bonds.
+/// Approximate memory of a graph, of an atom and of a bond, in bytes.
 const BYTES: [u64; 3] = [600, 160, 40];
 
 /// Reads the arrays of an archive or folder.
@@ -45,7 +45,7 @@ struct Arrays {
     /// Where each target is in a row of `targets`, and how long a row is.
     columns: [usize; TARGETS.len()],
     width: usize,
-    /// The names in messages of the arrays z, pos, bonds and targets.
+    /// The file names of the arrays z, pos, bonds and targets, for messages.
     files: [String; 4],
 }
 
@@ -137,8 +137,8 @@ impl Arrays {
     }
 }
 
-/// Graphs take several times the memory of arrays, which a small archive can fill with zeros: what would take more than
-/// may be unpacked is refused before it is read.
+/// Graphs take several times the memory of the arrays, which a small archive can fill with zeros: molecules that would
+/// need more than the limit for unpacking are refused before they are read.
 fn limit(source: &Source, molecules: usize, atoms: usize, bonds: usize) -> Result<()> {
     let most = source.limits().max_unpacked;
     let cost = |(n, bytes): (usize, u64)| (n as u64).saturating_mul(bytes);
@@ -146,10 +146,10 @@ fn limit(source: &Source, molecules: usize, atoms: usize, bonds: usize) -> Resul
     let bytes = terms.fold(0u64, u64::saturating_add);
     if bytes > most {
         let message = format!(
-            "{molecules} molecules with {atoms} atoms and {bonds} bonds need about {bytes} bytes, more than the limit \
-             of {most}; --max-unpacked raises it"
+            "{molecules} molecules with {atoms} atoms and {bonds} bonds need about {bytes} bytes, more than the {most} allowed"
         );
-        return Err(Defect::new(source.path().display().to_string(), message).into());
+        let defect = Defect::new(source.path().display().to_string(), message);
+        return Err(defect.remedy(Remedy::RaiseUnpackedLimit).into());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! An aromatic bond says that electrons are shared, not how; the charge of an atom shows only in a structure with
 //! single and double bonds. A carbon that makes three bonds in an aromatic ring wants a double bond, and so does a
 //! nitrogen that makes two; a nitrogen with three (pyrrole) or an oxygen (furan) does without. Where all who want one
-//! can be paired along aromatic bonds, nobody is charged. Where not, somebody stays without one (-1) or takes one
+//! can be paired along aromatic bonds, no atom is charged. Where not, some atom stays without one (-1) or takes one
 //! beyond its valence (+1): this finds the pairing with the fewest charges that leaves the molecule neutral as a
 //! whole, on nitrogen rather than carbon. Where several do (imidazolium's two nitrogens), any is as good; the first by
 //! atom numbers is taken.
@@ -11,7 +11,7 @@
 use super::elements::{CARBON, NITROGEN, OXYGEN, SULPHUR, usual_valence};
 use super::molecule::{AROMATIC, Molecule};
 
-/// Beyond so many aromatic atoms, charges, or steps of the search, rings are taken to be neutral: QM9's molecules
+/// Limits on aromatic atoms, charges, and steps of the search: beyond them rings are taken to be neutral; QM9's molecules
 /// need 9, 3 and about 20.
 const MOST_ATOMS: usize = 96;
 const MOST_CHARGES: i32 = 4;

@@ -8,7 +8,7 @@ use super::molecule::Molecule;
 
 /// The largest ring that is looked for: the size up to which fused rings can be aromatic in RDKit's model.
 const LARGEST: usize = 24;
-/// Beyond so many atoms in rings, independent rings, or steps of the walk, a molecule's rings are not listed. C60 has
+/// Limits on atoms in rings, independent rings, and steps of the walk: beyond them a molecule's rings are not listed. C60 has
 /// 60 atoms and 31 independent rings.
 const MOST_ATOMS: usize = 1024;
 const MOST_RINGS: usize = 64;
@@ -55,7 +55,7 @@ pub(super) fn relevant_cycles(molecule: &Molecule) -> Option<Vec<Ring>> {
     Some(rings)
 }
 
-/// What is left of a molecule when atoms with fewer than two bonds are taken away until there are none.
+/// What is left of a molecule after atoms with fewer than two bonds are removed until there are none.
 struct Core {
     atoms: Vec<u32>,
     /// The place of an atom among them.
@@ -88,7 +88,7 @@ impl Core {
         Core { atoms, places, numbers, bonds: bonds as usize, rank }
     }
 
-    /// A ring as a vector over GF(2), one bit a bond.
+    /// A ring as a vector over GF(2), one bit per bond.
     fn vector(&self, ring: &Ring) -> Vec<u64> {
         let mut bits = vec![0; self.bonds.div_ceil(64)];
         for number in ring.bonds.iter().filter_map(|&b| self.numbers[b as usize]) {
@@ -98,8 +98,8 @@ impl Core {
     }
 }
 
-/// Of these atoms, those that are left when atoms with fewer than two bonds among them are taken away until there
-/// are none: the rings and what joins them. O(n + m).
+/// Of these atoms, those that are left after atoms with fewer than two bonds among them are removed until there are
+/// none: the rings and what joins them. O(n + m).
 pub(super) fn peel(molecule: &Molecule, mut inside: Vec<bool>) -> Vec<bool> {
     let bonds = |a: usize| molecule.links(a).iter().filter(|l| inside[l.atom as usize]).count();
     let mut degrees: Vec<usize> = (0..inside.len()).map(bonds).collect();
@@ -117,7 +117,7 @@ pub(super) fn peel(molecule: &Molecule, mut inside: Vec<bool>) -> Vec<bool> {
     inside
 }
 
-/// Into how many connected parts these atoms fall.
+/// The number of connected components of these atoms.
 fn parts(molecule: &Molecule, inside: &[bool]) -> usize {
     let mut seen: Vec<bool> = inside.iter().map(|&i| !i).collect();
     let mut parts = 0;

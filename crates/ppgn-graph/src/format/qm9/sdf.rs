@@ -53,7 +53,7 @@ pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Resul
         collector.note(format!("{skipped} molecules of uncharacterized.txt left out"), report);
     }
     if unperceived > 0 {
-        let note = format!("{unperceived} molecules with too many rings to tell which are aromatic");
+        let note = format!("{unperceived} molecules with too many rings to perceive aromaticity");
         collector.note(note, report);
     }
     collector.finish(source, Format::Sdf, table.is_some())
@@ -65,7 +65,7 @@ fn is_excluded(excluded: &HashSet<u64>, title: &[u8], record: usize) -> bool {
     excluded.contains(&number.unwrap_or(record as u64 + 1))
 }
 
-/// Connects a molecule and writes it as RDKit would, with its aromatic bonds; false if those could not be told.
+/// Connects a molecule and writes it as RDKit would, with its aromatic bonds; false if those could not be determined.
 fn finish(molecule: &mut Molecule) -> bool {
     molecule.connect();
     molecule.charge_nitro_groups();
@@ -76,7 +76,7 @@ fn finish(molecule: &mut Molecule) -> bool {
 enum Stop {
     /// It is wrong; the next one may be right.
     Record(String),
-    /// The file cannot be read on.
+    /// Reading the file failed.
     File(Error),
 }
 
@@ -99,7 +99,7 @@ struct Records<R> {
     title: Vec<u8>,
     /// The number of that line.
     first_line: u64,
-    /// How many records have been read or begun.
+    /// The number of records read or begun.
     count: usize,
     /// Whether the record that was read last has come to its end, and whether that was the end of the file.
     ended: bool,
@@ -112,7 +112,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Reads the next record's molecule into the collector: `None` at the end of the file, and in it a defect if the
-    /// record is wrong. An error means that the file cannot be read on.
+    /// record is wrong. An error means that reading the file failed.
     fn next(&mut self, collector: &mut Collector) -> Result<Option<Result<(), Defect>>> {
         collector.clear();
         self.ended = false;
@@ -210,7 +210,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What stands in these columns, counted from 0, without blanks around it.
+/// The content of these columns, counted from 0, without surrounding blanks.
 fn cut(line: &[u8], columns: std::ops::Range<usize>) -> &[u8] {
     let end = columns.end.min(line.len());
     line.get(columns.start..end).unwrap_or_default().trim_ascii()

@@ -21,7 +21,7 @@ impl Files<'_> {
     pub(super) fn need(&self, suffix: &str, report: &mut Report) -> Result<Option<Entry>> {
         let file = self.find(suffix);
         if file.is_none() {
-            let message = format!("the file {}{suffix} is missing, and every TU dataset has one", self.name);
+            let message = format!("the file {}{suffix} is missing, but every TU dataset has one", self.name);
             report.defect(Defect::new(self.source.path().display().to_string(), message))?;
         }
         Ok(file)

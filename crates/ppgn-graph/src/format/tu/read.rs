@@ -1,5 +1,5 @@
 //! Reads a TU dataset. All files are read and checked line by line first, so that every defect has its line; only
-//! then are nodes and arcs dealt out to their graphs.
+//! then are nodes and arcs assigned to their graphs.
 
 use super::files::{Files, Rows, attribute, cells, class, label, ordinal};
 use super::{
@@ -37,7 +37,7 @@ pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Resul
     }
 }
 
-/// What the files hold, checked, but not yet dealt out to graphs.
+/// The contents of the files, checked, but not yet assigned to graphs.
 struct Raw {
     graphs: usize,
     graph_labels: Option<Rows<i64>>,
@@ -135,7 +135,7 @@ impl Raw {
     }
 }
 
-/// The number of graphs and the graph of every node. `known` is the number of graphs where other files tell it.
+/// The number of graphs and the graph of every node. `known` is the number of graphs where other files determine it.
 fn read_indicator(files: &Files, known: Option<usize>, report: &mut Report) -> Result<(usize, Vec<u32>)> {
     let mut graph_of: Vec<u32> = Vec::new();
     let Some(file) = files.need(GRAPH_INDICATOR, report)? else { return Ok((known.unwrap_or(0), graph_of)) };
@@ -180,7 +180,7 @@ fn read_indicator(files: &Files, known: Option<usize>, report: &mut Report) -> R
 
 /// How many graphs the nodes belong to; if there are gaps, the number (from 1) of the first that has no node.
 fn count_graphs(graph_of: &[u32]) -> Result<usize, usize> {
-    // There are at least as many nodes as graphs, so a number beyond them is not needed to find a gap.
+    // Without gaps there are no more graphs than nodes, so a number beyond that is not needed to find a gap.
     let mut seen = vec![false; graph_of.len()];
     let mut graphs = 0;
     for &g in graph_of {
@@ -287,7 +287,7 @@ fn arc(line: &[u8], graph_of: &[u32]) -> Result<(u32, u32), (String, Option<usiz
     let (u, v) = (node(u)?, node(v)?);
     let (g, h) = (graph_of[u as usize], graph_of[v as usize]);
     if g != h {
-        return Err((format!("the edge leads out of its graph, to graph {h}"), Some(g as usize)));
+        return Err((format!("the edge leads to another graph, {h}"), Some(g as usize)));
     }
     Ok((u, v))
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn write(records: Records<'_>, out: &Path, options: WriteOptions) -> Result<Written> {
     let name = folder_name(out)?;
     let Records { header, records } = records;
-    // What is known before the first graph is told before the first graph.
+    // What the header alone shows is refused before any graph is read.
     let mut losses = lost_from(&header);
     refuse(&losses, options)?;
 
@@ -54,14 +54,14 @@ fn folder_name(out: &Path) -> Result<&str> {
     // Names that begin so are taken for litter of an operating system, and would not be read back.
     let name = name.filter(|name| !name.starts_with("._"));
     let name = name.ok_or_else(|| {
-        Error::call(format!("{shown}: the folder's name becomes the dataset's, and this one cannot"))
+        Error::call(format!("{shown}: the folder's name becomes the dataset's name, but this one cannot"))
     })?;
     let taken = match std::fs::read_dir(out) {
         Ok(mut items) => items.next().is_some(),
         Err(_) => std::fs::symlink_metadata(out).is_ok(),
     };
     match taken {
-        true => Err(Error::call(format!("{shown} is there already, and is not an empty folder"))),
+        true => Err(Error::call(format!("{shown} exists already and is not an empty folder"))),
         false => Ok(name),
     }
 }
@@ -70,7 +70,7 @@ fn refuse(losses: &[String], options: WriteOptions) -> Result<()> {
     if losses.is_empty() || options.lossy {
         return Ok(());
     }
-    Err(Error::unfit(format!("the TU format cannot hold {}; --lossy leaves it out", losses.join(", nor "))))
+    Err(Error::Lossy { format: "the TU format", losses: losses.to_vec() })
 }
 
 /// Puts the finished folder in its place.
@@ -93,7 +93,7 @@ fn publish(folder: tempfile::TempDir, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the format cannot hold of a header.
+/// What the format cannot hold of the header.
 fn lost_from(header: &Header) -> Vec<String> {
     let schema = &header.schema;
     let columns = |columns: &[LabelColumn]| renamed_columns(columns.iter().map(LabelColumn::name), "label");
@@ -127,7 +127,7 @@ fn renamed_columns<'a>(names: impl Iterator<Item = &'a str>, default: &str) -> O
     renamed.then(|| names.join(", "))
 }
 
-/// What passed by, as far as it decides what the format can hold.
+/// What the graphs contain, as far as it decides what the format can hold.
 struct Census {
     nodes: bool,
     arcs: bool,
@@ -153,7 +153,7 @@ impl Census {
         }
     }
 
-    /// Takes note of a record; says whether it can be written.
+    /// Counts a record; whether it can be written.
     fn count(&mut self, header: &Header, record: &Record) -> bool {
         let graph = &record.graph;
         if graph.nodes() == 0 && header.classes.is_none() && header.targets.is_empty() {
@@ -355,7 +355,7 @@ impl Files {
         for file in optional.chain([self.edge_attributes]).flatten() {
             let (path, rows) = (file.path.clone(), file.rows);
             file.finish()?;
-            // An empty one would only puzzle: no node or edge has the feature.
+            // No node or edge has the feature: an empty file would only be confusing.
             if rows == 0 {
                 std::fs::remove_file(&path).map_err(|e| Error::io(&path, e))?;
             }

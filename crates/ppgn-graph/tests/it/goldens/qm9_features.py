@@ -5,7 +5,7 @@
     venv/bin/python qm9_features.py all qm9_130831.npz > /tmp/qm9_rdkit.csv
     venv/bin/python qm9_features.py sdf qm9_130831.npz > /tmp/qm9/gdb9.sdf
 
-`golden` writes a few molecules in full, one a line: its number in QM9, its SMILES, the atomic numbers, the bonds as
+`golden` writes a few molecules in full, one per line: its number in QM9, its SMILES, the atomic numbers, the bonds as
 `i-j-type` with RDKit's aromatic bonds as type 4, the types of the same bonds with single and double bonds instead, and
 for every atom seven digits: acceptor, donor, aromatic, sp, sp2, sp3, hydrogens. `all` writes the number and the digits
 of every molecule, `-` for one that RDKit cannot vouch for. `sdf` writes all molecules with the single and double bonds

@@ -3,7 +3,7 @@
 
     python3 digest.py > digest.txt
 
-A line a graph and test: name, nodes, directed or not, node labels, edges (from-to or from-to:label), test, digest.
+One line per graph and test: name, nodes, directed or not, node labels, edges (from-to or from-to:label), test, digest.
 """
 
 import hashlib

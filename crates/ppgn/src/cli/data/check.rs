@@ -1,4 +1,4 @@
-//! `ppgn data check`: reads everything and tells every defect.
+//! `ppgn data check`: reads everything and reports every defect.
 
 use crate::cli::input::InputArgs;
 use crate::cli::output::{counted, json, print};

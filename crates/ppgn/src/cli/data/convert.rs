@@ -18,7 +18,7 @@ pub(super) struct Options {
 pub(super) fn run(data: &str, out: &Path, options: Options, input: &InputArgs) -> Result<ExitCode> {
     format::writer_of(out)?;
     if out.is_file() && !options.force {
-        return Err(Error::call(format!("{} is there already; --force overwrites it", out.display())).into());
+        return Err(Error::call(format!("{} exists already; --force overwrites it", out.display())).into());
     }
     let locator = input.locator()?;
     let written = with_records(&locator, data, |records| {

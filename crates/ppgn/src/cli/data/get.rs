@@ -34,7 +34,7 @@ pub(super) fn run(name: &str, options: Options) -> Result<ExitCode> {
     if options.json {
         json(&serde_json::to_value(&fetched)?)?;
     } else {
-        let verb = if fetched.already_there { "is there already" } else { "downloaded" };
+        let verb = if fetched.already_there { "exists already" } else { "downloaded" };
         print(&format!("{} {verb}: {} ({})\n", fetched.name, fetched.path.display(), bytes(fetched.bytes)))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -24,7 +24,7 @@ pub(super) fn run(data: &str, input: &InputArgs, as_json: bool) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many label values tell nodes (or edges) apart: those of the columns that are not constant.
+/// The number of label values that distinguish nodes (or edges): those of columns that are not constant.
 fn varying(columns: &[LabelColumn]) -> usize {
     columns.iter().map(|c| c.values().len()).filter(|&n| n > 1).sum()
 }

@@ -1,4 +1,4 @@
-//! `ppgn data list`: everything that can stand for data.
+//! `ppgn data list`: all data that can be named.
 
 use crate::cli::input::InputArgs;
 use crate::cli::output::{bytes, json, print};
@@ -54,7 +54,9 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
             let _ = writeln!(text, "  {:<12} {}", k.name, k.about);
         }
     }
-    text.push_str("\nFormats (told by ending, then by content; --format NAME overrides)\n");
+    text.push_str(
+        "\nFormats (detected from the extension, then from the content; --format NAME overrides)\n",
+    );
     for f in Format::ALL {
         let _ = writeln!(text, "  {:<12} {}", f.name(), f.about());
     }

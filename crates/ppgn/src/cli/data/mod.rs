@@ -20,7 +20,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-/// What stands for data, told once and shown under every command that takes it.
+/// How data is named: written once, shown under every command that takes it.
 pub(crate) const DATA_HELP: &str = "\
 DATA is one of
   a file or folder   ./x, dir/x, x.g6, x.zip ...   (in any format of `ppgn data list`)
@@ -56,7 +56,7 @@ enum Command {
         /// A mirror: the URL of the file, or of a folder (ending in /) that has it
         #[arg(long, value_name = "URL")]
         from: Option<String>,
-        /// Download again what is there already
+        /// Download again, and replace the existing file
         #[arg(long)]
         force: bool,
         /// The data folder [default: $PPGN_DATA, else the platform's]
@@ -76,10 +76,10 @@ enum Command {
         data: String,
         /// Where to: x.jsonl (JSON Lines, lossless), x.g6 (graph6), or a folder (TU Dortmund)
         out: PathBuf,
-        /// Leave out what OUT's format cannot hold, instead of refusing
+        /// Drop what OUT's format cannot hold, instead of refusing
         #[arg(long)]
         lossy: bool,
-        /// Overwrite a file that is there already
+        /// Overwrite an existing file
         #[arg(long)]
         force: bool,
         #[command(flatten)]

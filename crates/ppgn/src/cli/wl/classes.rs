@@ -39,7 +39,7 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!(
-        "{test} parts {} into {} ({seconds:.2} s)\n",
+        "{test} divides {} into {} ({seconds:.2} s)\n",
         counted(dataset.len(), "graph", "graphs"),
         counted(groups.len(), "class", "classes")
     );

@@ -1,4 +1,4 @@
-//! `ppgn wl compare`: can a test tell two graphs apart, at which round, and why?
+//! `ppgn wl compare`: does a test distinguish two graphs, at which round, and why?
 
 use super::TestArgs;
 use crate::cli::output;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// What a test said.
+/// The answer of one test.
 struct Answer {
     test: Test,
     round: Option<usize>,
@@ -51,11 +51,11 @@ pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs)
     for answer in &answers {
         text += &match answer.round {
             None => format!("{}: equal\n", answer.test),
-            Some(round) => format!("{}: parted at round {round}\n", answer.test),
+            Some(round) => format!("{}: distinguished at round {round}\n", answer.test),
         };
     }
     if let Some(stopped) = &stopped {
-        text += &format!("not parted so far; {stopped}\n");
+        text += &format!("not distinguished so far; {stopped}\n");
     }
     if isomorphic {
         text += "the graphs are isomorphic\n";
@@ -76,28 +76,31 @@ fn pair(a: &str, b: Option<&str>, args: &TestArgs) -> Result<[Graph; 2]> {
     let Some(b) = b else {
         return match first.graphs() {
             [x, y] => Ok([x.clone(), y.clone()]),
-            graphs => Err(wrong(a, graphs.len(), "two words, or one dataset of exactly two graphs").into()),
+            graphs => {
+                Err(wrong(a, graphs.len(), "two arguments, or one dataset of exactly two graphs").into())
+            }
         };
     };
     let second = args.load(b)?;
     match (first.graphs(), second.graphs()) {
         ([x], [y]) => Ok([x.clone(), y.clone()]),
-        ([_], more) => Err(wrong(b, more.len(), "one graph a word").into()),
-        (more, _) => Err(wrong(a, more.len(), "one graph a word").into()),
+        ([_], more) => Err(wrong(b, more.len(), "one graph per argument").into()),
+        (more, _) => Err(wrong(a, more.len(), "one graph per argument").into()),
     }
 }
 
 fn ask(graphs: &[Graph; 2], test: Test, options: &Options) -> Result<Answer> {
     let refinement = refine(graphs, test, options)?;
-    let round = refinement.parting_round(0, 1);
+    let round = refinement.distinguishing_round(0, 1);
     let certificate = certificate(graphs, &refinement, 0, 1, options)?;
     Ok(Answer { test, round, certificate })
 }
 
-/// A round of more steps than this takes minutes: whoever wants it asks for it.
+/// A round of more steps than this takes minutes, so it has to be requested.
 const MOST_STEPS: f64 = 2e10;
 
-/// 1-wl, 2-fwl, 3-fwl ... until the graphs part, tuples list whole graphs, or the next test is too large.
+/// 1-wl, 2-fwl, 3-fwl ... until the graphs are distinguished, tuples list whole graphs, or the next test is too
+/// large.
 ///
 /// 2-wl is as strong as 1-wl, and (k+1)-wl as k-fwl at a higher price, so they are left out.
 fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<String>)> {
@@ -109,14 +112,14 @@ fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<
         if k > 1 && steps > MOST_STEPS {
             return Ok((
                 answers,
-                Some(format!("a round of {test} takes {steps:.0e} steps: --test {test} asks for it")),
+                Some(format!("a round of {test} takes {steps:.0e} steps: --test {test} runs it")),
             ));
         }
         match ask(graphs, test, options) {
             Ok(answer) => {
-                let parted = answer.round.is_some();
+                let distinguished = answer.round.is_some();
                 answers.push(answer);
-                if parted {
+                if distinguished {
                     return Ok((answers, None));
                 }
             }

@@ -1,4 +1,4 @@
-//! `ppgn wl digest`: a line a graph, equal exactly for graphs that the test can't part.
+//! `ppgn wl digest`: one line per graph, equal exactly for graphs that the test does not distinguish.
 
 use super::TestArgs;
 use crate::cli::output::{self, progress};

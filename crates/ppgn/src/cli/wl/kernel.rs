@@ -16,8 +16,8 @@ pub(super) fn run(
     gram: bool,
     args: &TestArgs,
 ) -> Result<ExitCode> {
-    let ending = out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    match (ending.as_deref(), gram) {
+    let extension = out.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    match (extension.as_deref(), gram) {
         (Some("npz"), _) | (Some("npy"), true) => {}
         (_, true) => {
             return Err(Error::call(format!(

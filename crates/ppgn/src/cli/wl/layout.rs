@@ -7,7 +7,7 @@
 use ppgn::graph::Graph;
 use std::collections::VecDeque;
 
-/// Beyond this many nodes the nodes go on a circle: majorisation is quadratic, and nobody reads such a drawing.
+/// Beyond this many nodes, nodes are placed on a circle: majorisation is quadratic, and such a drawing is unreadable.
 const LARGEST: usize = 600;
 const ITERATIONS: usize = 120;
 

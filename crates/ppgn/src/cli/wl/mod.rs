@@ -33,18 +33,18 @@ pub(crate) struct Args {
 pub(super) struct TestArgs {
     #[command(flatten)]
     pub(super) input: InputArgs,
-    /// At most so many rounds [default: until nothing changes]
+    /// Maximum number of rounds [default: until nothing changes]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
-    /// At most so much memory, such as 2GiB [default: 80 % of what is free]
+    /// Memory limit, such as 2GiB [default: 80 % of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
     #[command(flatten)]
     threads: ThreadsArgs,
-    /// Labels of nodes and edges are no colours
+    /// Ignore node and edge labels
     #[arg(long)]
     ignore_labels: bool,
-    /// Attributes of nodes and edges are colours too, equal where their bits are
+    /// Use node and edge attributes as initial colours too (compared bit by bit)
     #[arg(long)]
     attributes: bool,
     /// Print one JSON object
@@ -128,23 +128,23 @@ enum Command {
         graphs: String,
         #[command(flatten)]
         test: TestName,
-        /// Write every tuple's last colour to FILE: .csv, or .jsonl with a line a graph
+        /// Write every tuple's last colour to FILE: .csv, or .jsonl with one line per graph
         #[arg(long, value_name = "FILE")]
         colours: Option<PathBuf>,
-        /// Draw the colouring to FILE, a panel a round: nodes for 1-wl, the matrix of pairs for 2-wl and 2-fwl
+        /// Draw the colouring to FILE, one panel per round: nodes for 1-wl, the matrix of pairs for 2-wl and 2-fwl
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
         #[command(flatten)]
         args: TestArgs,
     },
-    /// Can a test tell two graphs apart? Without --test, up the hierarchy until one can
+    /// Does a test distinguish two graphs? Without --test, tries stronger tests until one does
     #[command(after_help = DATA_HELP)]
     Compare {
         /// The first graph (or a dataset of exactly two, without B)
         a: String,
         /// The second graph
         b: Option<String>,
-        /// The test [default: 1-wl, 2-fwl, 3-fwl ... until the graphs part]
+        /// The test [default: 1-wl, 2-fwl, 3-fwl ... until one distinguishes them]
         #[arg(long, value_name = "TEST")]
         test: Option<String>,
         /// The k of k-wl and k-fwl
@@ -153,7 +153,7 @@ enum Command {
         #[command(flatten)]
         args: TestArgs,
     },
-    /// Take graphs 2p and 2p+1 as pairs: how many part, at which round, in what time
+    /// Take graphs 2p and 2p+1 as pairs: how many are distinguished, at which round, in what time
     #[command(after_help = DATA_HELP)]
     Pairs {
         /// The graphs
@@ -163,7 +163,7 @@ enum Command {
         #[command(flatten)]
         args: TestArgs,
     },
-    /// Group graphs that a test can't part
+    /// Group graphs that a test does not distinguish
     #[command(after_help = DATA_HELP)]
     Classes {
         /// The graphs
@@ -173,7 +173,7 @@ enum Command {
         #[command(flatten)]
         args: TestArgs,
     },
-    /// Print a line a graph that is equal exactly for graphs that a test can't part
+    /// Print one line per graph, equal exactly for graphs that a test does not distinguish
     #[command(after_help = DATA_HELP)]
     Digest {
         /// The graphs
@@ -183,7 +183,7 @@ enum Command {
         #[command(flatten)]
         args: TestArgs,
     },
-    /// The features of the WL subtree kernel as a sparse matrix, or its Gram matrix
+    /// Write the features of the WL subtree kernel as a sparse matrix, or its Gram matrix
     #[command(after_help = DATA_HELP)]
     Kernel {
         /// The dataset

@@ -14,7 +14,7 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let dataset = args.load(spec)?;
     if dataset.len() % 2 == 1 {
         return Err(Error::call(format!(
-            "{spec} has {} graphs: an odd number is no list of pairs",
+            "{spec} has {} graphs: an odd number cannot be taken in pairs",
             dataset.len()
         ))
         .into());
@@ -25,7 +25,7 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let mut rounds: Vec<Option<usize>> = Vec::new();
     for pair in dataset.graphs().chunks(2) {
         let refinement = ppgn::wl::refine(pair, test, &options)?;
-        rounds.push(refinement.parting_round(0, 1));
+        rounds.push(refinement.distinguishing_round(0, 1));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -50,8 +50,9 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
 }
 
 fn to_text(test: Test, rounds: &[Option<usize>], seconds: f64) -> String {
-    let parted = rounds.iter().flatten().count();
-    let mut text = format!("{test} parts {parted} of {} pairs ({seconds:.2} s)\n", rounds.len());
+    let distinguished = rounds.iter().flatten().count();
+    let mut text =
+        format!("{test} distinguishes {distinguished} of {} pairs ({seconds:.2} s)\n", rounds.len());
     let last = rounds.iter().flatten().max().copied();
     for round in last.map_or(0..0, |last| 0..last + 1) {
         let count = rounds.iter().filter(|r| **r == Some(round)).count();
@@ -63,7 +64,7 @@ fn to_text(test: Test, rounds: &[Option<usize>], seconds: f64) -> String {
         (0..rounds.len()).filter(|&p| rounds[p].is_none()).map(|p| p.to_string()).collect();
     if !equal.is_empty() {
         let dots = if equal.len() > 20 { " ..." } else { "" };
-        let _ = writeln!(text, "  not parted: {}{dots}", equal[..equal.len().min(20)].join(" "));
+        let _ = writeln!(text, "  not distinguished: {}{dots}", equal[..equal.len().min(20)].join(" "));
     }
     text
 }

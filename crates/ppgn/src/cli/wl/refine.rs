@@ -4,7 +4,7 @@ use super::TestArgs;
 use super::svg::{self, MOST_PAIR_NODES};
 use crate::cli::output::{self, Paint, counted};
 use anyhow::Result;
-use ppgn::graph::format::{write_atomically, write_whole};
+use ppgn::graph::file::{write_atomically, write_whole};
 use ppgn::graph::{Dataset, Error};
 use ppgn::wl::{Refinement, Test};
 use serde_json::json;
@@ -21,9 +21,9 @@ pub(super) struct Files {
 
 /// Beyond this many nodes a terminal shows class sizes, not lists of nodes.
 const LISTED: usize = 64;
-/// At most so many rounds are shown in a terminal, the first and the last.
+/// The number of rounds shown in a terminal: the first ones and the last.
 const SHOWN_ROUNDS: usize = 12;
-/// At most so many graphs are shown in a terminal.
+/// The number of graphs shown in a terminal.
 const SHOWN_GRAPHS: usize = 8;
 
 pub(super) fn run(spec: &str, test: Test, files: Files, args: &TestArgs) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! Colourings as pictures: one panel a round, the graph with its nodes coloured (1-WL) or the matrix of its pairs
+//! Colourings as pictures: one panel per round, the graph with its nodes coloured (1-WL) or the matrix of its pairs
 //! coloured (2-WL, 2-FWL). A colour keeps its hue from round to round in its largest part.
 
 use super::layout::layout;
@@ -15,7 +15,7 @@ const MOST_PANELS: usize = 12;
 /// The largest graph that is drawn as a matrix of pairs.
 pub(super) const MOST_PAIR_NODES: usize = 250;
 
-/// The picture as SVG: a row a graph, a panel a round.
+/// The picture as SVG: one row per graph, one panel per round.
 pub(super) fn draw(graphs: &[Graph], names: &[String], refinement: &Refinement) -> String {
     let rounds = panels(refinement.rounds());
     let width = GAP + rounds.len() as f64 * (PANEL + GAP);

@@ -1,22 +1,22 @@
 //! The data folder: where it is, what is in it, and which file a name means.
 //!
-//! Nothing is registered: a dataset is in the folder if a file or folder of its name is, so that a person can put one
-//! there by hand. The places, from the first to look at to the last:
+//! Nothing is registered: a dataset is in the folder if a file or folder has its name, so that anyone can put one there
+//! by hand. The places, from the first to look at to the last:
 //!
 //! | place | for |
 //! | --- | --- |
 //! | `tu/NAME.zip`, `tu/NAME/` | graph classification sets |
 //! | `qm9/*.npz`, `qm9/*.zip`, `qm9/sdf/gdb9.sdf`, `qm9/raw/gdb9.sdf`, `qm9/gdb9.sdf` | `QM9` |
 //! | `NAME.zip`, `NAME/` | anything |
-//! | `NAME.ending` | anything with an ending that ppgn knows |
-//! | `FOLDER/NAME.ending` | collections, such as `brec/basic.g6` |
+//! | `NAME.extension` | anything with an extension that ppgn knows |
+//! | `FOLDER/NAME.extension` | collections, such as `brec/basic.g6` |
 
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The endings by which a word is known to be a file, without their dots.
-pub const ENDINGS: [&str; 17] = [
+/// The extensions by which a word is recognised as a file, without their dots.
+pub const EXTENSIONS: [&str; 17] = [
     "txt", "zip", "npz", "g6", "s6", "d6", "graph6", "sparse6", "digraph6", "sdf", "jsonl", "ndjson", "csv",
     "tsv", "edges", "el", "edgelist",
 ];
@@ -57,20 +57,20 @@ fn choose(os: &str, var: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf
     shared.map_or_else(|| PathBuf::from("ppgn-data"), |folder| folder.join("ppgn"))
 }
 
-/// Whether a word ends in one of [`ENDINGS`], case ignored.
-pub(crate) fn has_known_ending(word: &str) -> bool {
+/// Whether a word ends in one of [`EXTENSIONS`], case ignored.
+pub(crate) fn has_known_extension(word: &str) -> bool {
     stem(word).is_some()
 }
 
-/// `NAME` of `NAME.ending`, where the ending is known.
+/// `NAME` of `NAME.extension`, where the extension is known.
 fn stem(file_name: &str) -> Option<&str> {
-    let (stem, ending) = file_name.rsplit_once('.')?;
-    let known = ENDINGS.iter().any(|e| ending.eq_ignore_ascii_case(e));
+    let (stem, extension) = file_name.rsplit_once('.')?;
+    let known = EXTENSIONS.iter().any(|e| extension.eq_ignore_ascii_case(e));
     (known && !stem.is_empty()).then_some(stem)
 }
 
 /// The file or folder that `name` means in this data folder, case ignored; of names that differ in case only, the one
-/// spelt as asked. Two files of that name, in two folders or with two endings, are an [`Error::Call`] that names both.
+/// spelt exactly so. Two files of that name, in two folders or with two extensions, are an [`Error::Call`] that names both.
 pub(crate) fn lookup(data_dir: &Path, name: &str) -> Result<Option<PathBuf>> {
     let matches = matches(data_dir, name);
     let Some(first) = matches.first() else { return Ok(None) };
@@ -235,7 +235,7 @@ fn file_item(entry: &Entry, zip: Rank, other: Rank, listed: bool, items: &mut Ve
     items.push(Item { name: stem.to_string(), path: entry.path.clone(), rank, listed });
 }
 
-/// Files with a known ending that hold no dataset of their own.
+/// Files with a known extension that hold no dataset of their own.
 fn is_companion(file_name: &str) -> bool {
     let name = file_name.to_ascii_lowercase();
     name.ends_with(".sdf.csv")
@@ -251,7 +251,7 @@ fn folder_rank(name: &str, inside: &[Entry]) -> Option<Rank> {
     let marks =
         |e: &Entry| e.name == "10fold_idx" || e.name.ends_with("_A.txt") || e.name.to_lowercase() == own;
     let files =
-        inside.iter().filter(|e| !e.is_dir && has_known_ending(&e.name) && !is_companion(&e.name)).count();
+        inside.iter().filter(|e| !e.is_dir && has_known_extension(&e.name) && !is_companion(&e.name)).count();
     match (inside.iter().any(marks), files) {
         (true, _) | (_, 1) => Some(Rank::Folder),
         // What lies deeper is found by reading, not by looking.
@@ -261,14 +261,14 @@ fn folder_rank(name: &str, inside: &[Entry]) -> Option<Rank> {
 }
 
 fn qm9_items(folder: &Path, inside: &[Entry]) -> Vec<Item> {
-    let ending = |ending: &'static str| {
-        let fits = move |e: &&Entry| !e.is_dir && e.name.to_ascii_lowercase().ends_with(ending);
+    let with = |extension: &'static str| {
+        let fits = move |e: &&Entry| !e.is_dir && e.name.to_ascii_lowercase().ends_with(extension);
         inside.iter().filter(fits).map(|e| e.path.clone())
     };
     let loose = [&["sdf"][..], &["raw"], &[]].into_iter().map(|folders| {
         folders.iter().fold(folder.to_path_buf(), |path, part| path.join(part)).join("gdb9.sdf")
     });
-    let paths = ending(".npz").chain(ending(".zip")).chain(loose.filter(|path| path.is_file()));
+    let paths = with(".npz").chain(with(".zip")).chain(loose.filter(|path| path.is_file()));
     paths.map(|path| Item { name: "QM9".into(), path, rank: Rank::Qm9, listed: true }).collect()
 }
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_known_in_any_case() {
+    fn extensions_are_known_in_any_case() {
         assert_eq!((stem("a.b.G6"), stem("MUTAG.zip")), (Some("a.b"), Some("MUTAG")));
         for none in ["MUTAG", ".zip", "x.part", "x.zip.part", "p=0.5", "x.", ""] {
             assert_eq!(stem(none), None, "{none}");

@@ -5,21 +5,22 @@
 //! 3 -1              of each graph: how many nodes, its class
 //! 0 2 1 2           of each node: its label, its degree, its neighbours (from 0)
 //! 4 1 0
-//! 4 1 0 0.5 1.5     ... and real attributes, if every node of the file has as many
+//! 4 1 0 0.5 1.5     ... and real attributes, if every node of the file has the same number of them
 //! 1 1
 //! 0 0
 //! ```
 //!
 //! The lines are parsed as they stream by, from bytes straight into the rows of a graph, because COLLAB is 84 MB of
-//! text in a zip of 4 MB and should not keep anybody waiting. Counts in the file are believed only once the lines
-//! that they announce were there.
+//! text in a zip of 4 MB and should load fast. A count in the file is trusted only once the lines that it announces have
+//! been read.
+
+mod folds;
 
 use super::lines::{Lines, integer, real, show, tokens};
-use super::{Entry, Format, Report, Source, provenance, refuse_defects, stem};
-use crate::dataset::{Dataset, Fold};
+use super::{Entry, Format, Report, Source, provenance, refuse_defects};
+use crate::dataset::Dataset;
 use crate::error::{Defect, Result};
 use crate::graph::{Graph, GraphBuilder};
-use std::collections::HashMap;
 use std::io::BufRead;
 
 pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Result<Dataset> {
@@ -27,11 +28,11 @@ pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Resul
     let mut lines = source.lines(entry)?;
     let mut parts = Parts { max_nodes: source.limits().max_nodes, ..Parts::default() };
     parts.read(&mut lines, report)?;
-    let folds = read_folds(source, entry, parts.announced, report)?;
+    let folds = folds::read(source, entry, parts.announced, report)?;
     refuse_defects(report, found)?;
 
     let graphs = parts.finish(report);
-    Dataset::builder(stem(entry))
+    Dataset::builder(entry.stem())
         .graphs(graphs)
         .labels(parts.classes)
         .folds(folds)
@@ -81,7 +82,8 @@ impl Parts {
             }
         }
         if lines.next_filled()?.is_some() {
-            let message = format!("the file goes on after graph {}, the last of {announced}", announced - 1);
+            let message =
+                format!("the file continues after graph {}, the last of {announced}", announced - 1);
             report.defect(lines.defect(message))?;
         }
         Ok(())
@@ -134,10 +136,10 @@ impl Parts {
         lines: &mut Lines<impl BufRead>,
         report: &mut Report,
     ) -> Result<Option<(u32, i64)>> {
-        let mut told = false;
+        let mut reported = false;
         loop {
             let Some(line) = lines.next_filled()? else {
-                if !told {
+                if !reported {
                     let message = format!("the file ends after {g} of {} graphs", self.announced);
                     report.defect(lines.defect(message))?;
                 }
@@ -149,11 +151,11 @@ impl Parts {
                     Err(_) if nodes < 0 => format!("{nodes} nodes"),
                     _ => format!("{nodes} nodes, more than the {} that a graph may have", self.max_nodes),
                 },
-                None => format!("expected the line `nodes class` of a graph, found {}", show(line)),
+                None => format!("expected a line `nodes class`, found {}", show(line)),
             };
-            if !told {
+            if !reported {
                 report.defect(lines.defect(message).graph(g))?;
-                told = true;
+                reported = true;
             }
         }
     }
@@ -162,7 +164,7 @@ impl Parts {
     fn finish(&mut self, report: &mut Report) -> Vec<Graph> {
         let mut graphs = std::mem::take(&mut self.graphs);
         if self.merged > 0 {
-            report.note(format!("{} neighbours were listed twice in a row and merged", self.merged));
+            report.note(format!("{} neighbours were listed twice for one node and merged", self.merged));
         }
         match self.asymmetric {
             None => graphs = graphs.into_iter().map(|g| g.with_direction(false)).collect(),
@@ -182,7 +184,7 @@ impl Parts {
     fn attach_labels(&self, graphs: &mut [Graph], report: &mut Report) {
         let Some(&label) = self.node_labels.first() else { return };
         if self.node_labels.iter().all(|&other| other == label) {
-            report.note(format!("the node labels are all {label} and were left out"));
+            report.note(format!("all node labels are {label}; they were left out"));
             return;
         }
         let mut rest = &self.node_labels[..];
@@ -313,69 +315,6 @@ fn neighbours<'a>(
         line = rest;
     }
     Ok(line)
-}
-
-/// The folds `10fold_idx/{train,test}_idx-K.txt` in the text file's folder: K from 1, as many as there are.
-fn read_folds(source: &Source, entry: &Entry, graphs: usize, report: &mut Report) -> Result<Vec<Fold>> {
-    let beside = |list: &str, k: usize| source.beside(entry, &format!("10fold_idx/{list}_idx-{k}.txt"));
-    let there = |k: usize| beside("train", k).is_some() || beside("test", k).is_some();
-    // Ten are looked for whatever is missing among them, so that a gap is noticed.
-    let mut last = (1..=10).rev().find(|&k| there(k)).unwrap_or(0);
-    while last >= 10 && there(last + 1) {
-        last += 1;
-    }
-    let mut folds = Vec::new();
-    for k in 1..=last {
-        let mut part = HashMap::new();
-        let mut lists = [Vec::new(), Vec::new()];
-        for (list, name) in lists.iter_mut().zip(["train", "test"]) {
-            match beside(name, k) {
-                Some(file) => *list = read_fold_list(source, &file, name, graphs, &mut part, report)?,
-                None => {
-                    let message = format!("fold {k} of {last} lacks its file 10fold_idx/{name}_idx-{k}.txt");
-                    report.defect(Defect::new(source.describe(entry), message))?;
-                }
-            }
-        }
-        let [train, test] = lists;
-        folds.push(Fold { train, test });
-    }
-    Ok(folds)
-}
-
-/// The graph numbers of one file; `part` says which list of the fold a graph is in.
-fn read_fold_list(
-    source: &Source,
-    file: &Entry,
-    name: &'static str,
-    graphs: usize,
-    part: &mut HashMap<u32, &'static str>,
-    report: &mut Report,
-) -> Result<Vec<u32>> {
-    let mut lines = source.lines(file)?;
-    let mut list = Vec::new();
-    let mut problems = Vec::new();
-    while let Some(line) = lines.next_filled()? {
-        for token in tokens(line) {
-            let number = integer(token).and_then(|n| u32::try_from(n).ok());
-            let Some(number) = number.filter(|&n| (n as usize) < graphs) else {
-                let last = graphs.saturating_sub(1);
-                problems.push(format!("{} is not the number of a graph, 0 to {last}", show(token)));
-                continue;
-            };
-            match part.insert(number, name) {
-                None => list.push(number),
-                Some(other) if other == name => {
-                    problems.push(format!("graph {number} is in this list twice"))
-                }
-                Some(other) => problems.push(format!("graph {number} is in the fold's {other} list too")),
-            }
-        }
-        for problem in problems.drain(..) {
-            report.defect(lines.defect(problem))?;
-        }
-    }
-    Ok(list)
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
-//! What stands for data in any command: `MUTAG`, `./my.g6:7`, `cfi:base=k4`.
+//! How data is named in every command: `MUTAG`, `./my.g6:7`, `cfi:base=k4`.
 //!
-//! One word names data everywhere in ppgn, and the rules are few. A word with a slash or a known ending is a file or
-//! folder; else it is a generator, if one has that name; else a dataset of the [data folder](default_data_dir), case
-//! ignored. `:7` after any of them is its graph 7, counted from 0.
+//! One word names data everywhere in ppgn. A word with a slash or a known extension is a file or folder; otherwise it is
+//! a generator, if one has that name; otherwise a dataset in the [data folder](default_data_dir), ignoring case. `:7`
+//! after any of them is its graph 7, counted from 0.
 
-pub(crate) mod folder;
+pub use crate::folder::{EXTENSIONS, Found, default_data_dir};
 
-pub use folder::{ENDINGS, Found, default_data_dir};
-
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::fetch::{self, GetOptions, Progress};
+use crate::folder;
 use crate::format::{self, ReadOptions};
 use crate::nearest::nearest;
 use crate::{Dataset, generate};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Finds data by what a person calls it.
+/// Finds data by name.
 ///
 /// The default looks in [`default_data_dir`] and never downloads.
 ///
@@ -37,7 +36,7 @@ pub struct Locator {
     pub read: ReadOptions,
     /// Whether a dataset that is not in the data folder is downloaded, if ppgn knows where it lives.
     pub download: bool,
-    /// Told how far such a download is.
+    /// Called with the progress of such a download.
     pub progress: Progress,
 }
 
@@ -46,7 +45,7 @@ pub struct Locator {
 pub struct Located {
     /// The data.
     pub what: What,
-    /// One graph of it, counted from 0, where one was asked for.
+    /// One graph of it, counted from 0, where the word names one.
     pub index: Option<usize>,
 }
 
@@ -104,12 +103,7 @@ impl Locator {
             return Ok(Located { what: What::File(path), index });
         }
         if !self.download {
-            let name = &known.name;
-            return Err(Error::call(format!(
-                "{name} is not in the data folder {}; `ppgn data get {name}` downloads it (--data-dir or PPGN_DATA \
-                 name another folder)",
-                self.data_dir().display()
-            )));
+            return Err(Error::NotDownloaded { name: known.name.clone(), folder: self.data_dir() });
         }
         let options = GetOptions { progress: self.progress.clone(), ..GetOptions::new(self.data_dir()) };
         Ok(Located { what: What::File(fetch::get_known(known, &options)?.path), index })
@@ -126,7 +120,7 @@ impl Locator {
         match u32::try_from(index) {
             Ok(index) => dataset.subset(&[index]),
             Err(_) => Err(Error::call(format!(
-                "`{spec}`: there is no such graph in {}, it has {} (numbered from 0)",
+                "`{spec}`: no such graph in {}, which has {} (numbered from 0)",
                 dataset.name(),
                 dataset.len()
             ))),
@@ -145,20 +139,22 @@ impl Locator {
         }
         let mut text = format!("there is no file or folder `{word}`");
         if word.contains("://") {
-            text += ": ppgn reads files; `ppgn data get NAME --from URL` downloads a dataset that it knows";
-        } else if let Some((name, _)) = word.rsplit_once('.').filter(|_| !is_path_by_slash(word))
+            text += ": ppgn reads files, not addresses";
+            return Err(Error::NoData { message: text, remedy: Remedy::NameMirror });
+        }
+        if let Some((name, _)) = word.rsplit_once('.').filter(|_| !is_path_by_slash(word))
             && let Ok(Some(path)) = folder::lookup(&self.data_dir(), name)
         {
-            text += &format!(" here; `{name}`, without an ending, is {} of the data folder", path.display());
+            text +=
+                &format!(" here; `{name}`, without an extension, is {} in the data folder", path.display());
         }
         Err(Error::call(text))
     }
 
     fn unknown(&self, word: &str) -> Error {
+        let no_data = |message: String| Error::NoData { message, remedy: Remedy::ListData };
         if word.is_empty() {
-            return Error::call(
-                "no data is named: name a file, a generator or a dataset; `ppgn data list` shows them",
-            );
+            return no_data("no data given: name a file, a generator or a dataset".into());
         }
         if Path::new(word).exists() {
             return Error::call(format!(
@@ -173,12 +169,12 @@ impl Locator {
         let candidates = generate::generators().iter().map(|g| g.name);
         let candidates = candidates.chain(known).chain(found.iter().map(|f| f.name.as_str()));
         let guess = nearest(name, candidates);
-        let guess = guess.map_or(".".to_string(), |guess| format!("; did you mean `{guess}`?"));
+        let guess = guess.map_or(String::new(), |guess| format!("; did you mean `{guess}`?"));
         // Only generators have settings.
         let generator = if name == word { "a generator" } else { "a generator (`name:key=value,...`)" };
-        Error::call(format!(
-            "`{name}` is neither {generator}, nor a dataset in {}, nor a file (which has a slash, as ./{name}, or an \
-             ending, as {name}.g6){guess} `ppgn data list` shows what there is",
+        no_data(format!(
+            "`{name}` is not {generator}, not a dataset in {}, and not a file (a file has a slash, as in ./{name}, or an \
+             extension, as in {name}.g6){guess}",
             self.data_dir().display()
         ))
     }
@@ -195,7 +191,7 @@ fn split_index(spec: &str) -> (&str, Option<usize>) {
 }
 
 fn is_path(word: &str) -> bool {
-    is_path_by_slash(word) || folder::has_known_ending(word)
+    is_path_by_slash(word) || folder::has_known_extension(word)
 }
 
 fn is_path_by_slash(word: &str) -> bool {
