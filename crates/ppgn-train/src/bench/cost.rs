@@ -2,8 +2,9 @@
 
 use super::median;
 use super::usage::{peak_rss_mb, rss_mb};
+use crate::error::{Error, Result};
+use crate::session::Session;
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
 use ppgn_nn::equivariant::EquivariantConfig;
 use ppgn_nn::kernels::{Block, Keep, Layer, Mlp, Pairs, Product, Square};
 use ppgn_nn::{Device, Precision, Tensor};
@@ -59,7 +60,9 @@ impl FromStr for Subject {
         match parts {
             Some(("block", k @ 2..=10)) => Ok(Subject::Block(k)),
             Some(("layer", k @ 1..=4)) => Ok(Subject::Layer(k)),
-            _ => Err(Error::call(format!("`{text}` is none of block-2 to block-10 and layer-1 to layer-4"))),
+            _ => Err(Error::settings(format!(
+                "`{text}` is none of block-2 to block-10 and layer-1 to layer-4"
+            ))),
         }
     }
 }
@@ -89,7 +92,7 @@ pub struct CostFigures {
     pub features: usize,
     /// Threads that it was spread over.
     pub threads: usize,
-    /// Milliseconds a forward pass, the median.
+    /// Milliseconds per forward pass, the median.
     pub forward_ms: f64,
     /// The memory that the passes and their input took at most, in MiB: right for the first measurement of a process, for
     /// later ones use memory again.
@@ -102,19 +105,29 @@ pub struct CostFigures {
 /// n^(k+1) for a block and n^k for a layer; memory n^k.
 ///
 /// ```
-/// use ppgn_train::bench::{Subject, cost};
-/// let figures = cost(Subject::Block(2), 12, 8, 3)?;
+/// use ppgn_train::{Session, bench::{Subject, cost}};
+/// let figures = cost(&Session::default(), Subject::Block(2), 12, 8, 3)?;
 /// assert!(figures.forward_ms > 0.0);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
-pub fn cost(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
+pub fn cost(
+    session: &Session,
+    subject: Subject,
+    nodes: usize,
+    features: usize,
+    repeats: usize,
+) -> Result<CostFigures> {
+    session.install(|| measure(subject, nodes, features, repeats))
+}
+
+fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
     if nodes == 0 || features == 0 || repeats == 0 {
-        return Err(Error::call("a pass takes at least one node, one channel and one repeat"));
+        return Err(Error::settings("a pass takes at least one node, one channel and one repeat"));
     }
     let numbers =
         u32::try_from(subject.order()).ok().and_then(|k| nodes.checked_pow(k)?.checked_mul(features));
     if numbers.is_none_or(|numbers| numbers > 1 << 31) {
-        return Err(Error::call(format!(
+        return Err(Error::settings(format!(
             "{nodes}^{} tuples of {features} channels are more than fit into memory",
             subject.order()
         )));
@@ -197,11 +210,12 @@ mod tests {
 
     #[test]
     fn every_subject_runs_and_too_much_is_refused() {
+        let session = Session::default();
         for subject in Subject::ALL.into_iter().chain([Subject::Block(4), Subject::Layer(1)]) {
-            assert!(cost(subject, 3, 2, 1).unwrap().forward_ms > 0.0);
+            assert!(cost(&session, subject, 3, 2, 1).unwrap().forward_ms > 0.0);
         }
-        assert!(cost(Subject::Block(3), 1 << 20, 8, 1).is_err());
-        assert!(cost(Subject::Block(10), 1 << 40, 8, 1).is_err());
-        assert!(cost(Subject::Layer(2), 0, 8, 1).is_err());
+        assert!(cost(&session, Subject::Block(3), 1 << 20, 8, 1).is_err());
+        assert!(cost(&session, Subject::Block(10), 1 << 40, 8, 1).is_err());
+        assert!(cost(&session, Subject::Layer(2), 0, 8, 1).is_err());
     }
 }

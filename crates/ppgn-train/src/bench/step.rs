@@ -3,8 +3,9 @@
 use super::gemm::gemm_gflops;
 use super::median;
 use super::usage::{minor_faults, peak_rss_mb};
+use crate::error::{Error, Result};
+use crate::session::Session;
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
 use ppgn_nn::{
     Adam, Batch, BlockConfig, Colours, Cost, Device, PpgnConfig, Precision, SpaceChoice, Values, loss,
 };
@@ -40,7 +41,7 @@ pub struct StepFigures {
     pub threads: usize,
     /// Rows at every level, from the input to the last block's output.
     pub rows: Vec<usize>,
-    /// Milliseconds a step, the median.
+    /// Milliseconds per step, the median.
     pub step_ms: f64,
     /// Billions of operations a second, by [`step_flops`], the dense space's count whatever the space is.
     pub gflops: f64,
@@ -48,7 +49,7 @@ pub struct StepFigures {
     pub gemm_gflops: f64,
     /// The most memory that was resident during the steps, in MiB.
     pub peak_rss_mb: Option<f64>,
-    /// Minor page faults a step.
+    /// Minor page faults per step.
     pub minor_faults: Option<f64>,
 }
 
@@ -66,16 +67,20 @@ pub fn step_flops(work: &StepWork) -> f64 {
 ///
 /// ```
 /// use ppgn_nn::SpaceChoice;
-/// use ppgn_train::bench::{StepWork, step};
+/// use ppgn_train::{Session, bench::{StepWork, step}};
 /// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3 };
-/// let figures = step(&work)?;
+/// let figures = step(&Session::default(), &work)?;
 /// assert!(figures.step_ms > 0.0 && figures.rows == [32; 4]);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
-pub fn step(work: &StepWork) -> Result<StepFigures> {
+pub fn step(session: &Session, work: &StepWork) -> Result<StepFigures> {
+    session.install(|| measure(work))
+}
+
+fn measure(work: &StepWork) -> Result<StepFigures> {
     let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
     if graphs == 0 || n == 0 || steps == 0 {
-        return Err(Error::call("a step takes at least one graph with one node, and one step"));
+        return Err(Error::settings("a step takes at least one graph with one node, and one step"));
     }
     let config =
         PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
@@ -83,7 +88,7 @@ pub fn step(work: &StepWork) -> Result<StepFigures> {
     let widest = inputs.max(features);
     let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(widest));
     if numbers.is_none_or(|numbers| numbers > 1 << 31) {
-        return Err(Error::call(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
+        return Err(Error::settings(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
     }
     let before = gemm_gflops(graphs * n * n, steps);
     let device = Device::default();
