@@ -6,7 +6,7 @@ use ppgn_graph::Defect;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a network could not be built, run, read, written or compiled.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No network has such a configuration.

@@ -64,5 +64,5 @@ pub use ppgn_kernels as kernels;
 pub use ppgn_kernels::Workspace;
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
-pub use quotient::{Choosing, Chosen, Colours, Cost, Origin, Quotient, SpaceChoice};
+pub use quotient::{ColourParts, Colours, Cost, GraphColours, Places, Quotient, SpaceChoice, flops};
 pub use space::{Dense, Group, Space};

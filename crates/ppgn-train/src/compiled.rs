@@ -1,14 +1,12 @@
-//! Runs of networks that were compiled, not trained: what they are, and when they tell two graphs apart.
+//! Runs of networks that were compiled, not trained: what they are, and which graphs they distinguish.
 
 use crate::data::{Goal, Scaling};
-use crate::settings::Settings;
-use ppgn_graph::{Dataset, Result, Target};
+use crate::error::Result;
+use crate::settings::{Imported, Origin, Settings};
+use ppgn_graph::{Dataset, Target};
 use ppgn_nn::Precision;
 use ppgn_nn::compile::{Compiled, Multiset};
 use serde::{Deserialize, Serialize};
-
-/// What stands in the place of a preset where a network was compiled.
-const COMPILE: &str = "compile";
 
 /// What a network was compiled from, and how its scores are to be read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,9 +18,9 @@ pub struct Compilation {
     pub rounds: usize,
     /// How multisets of colours become vectors.
     pub multiset: Multiset,
-    /// The smallest of the largest differences of scores, over all pairs of the compiled graphs that it parts.
+    /// The smallest of the largest differences of scores, over all pairs of the compiled graphs that it distinguishes.
     pub margin: f64,
-    /// Two graphs are told apart where a score differs by more than this: half the margin.
+    /// Two graphs are distinguished where a score differs by more than this: half the margin.
     pub threshold: f64,
 }
 
@@ -31,26 +29,34 @@ impl Settings {
     pub fn compiled(test: &str, dataset: &Dataset, compiled: &Compiled) -> Result<Self> {
         let outputs = compiled.config.outputs;
         let names = (0..outputs).map(|i| Target { name: format!("histogram{i}"), unit: String::new() });
-        let mut settings = Settings::imported(
-            dataset.name(),
-            Precision::F64,
-            compiled.encoding,
-            compiled.config.clone(),
-            Goal::Targets(names.collect()),
-            dataset.schema().clone(),
-            vec![Scaling { mean: 0.0, deviation: 1.0 }; outputs],
-        )?;
-        settings.preset = COMPILE.to_string();
-        let nodes = dataset.graphs().iter().map(|g| g.nodes()).max().unwrap_or(0);
-        settings.training.batch = compiled.batch(nodes);
-        settings.compilation = Some(Compilation {
+        let compilation = Compilation {
             test: test.to_string(),
             rounds: compiled.rounds,
             multiset: compiled.multiset,
             margin: compiled.margin,
             threshold: compiled.threshold(),
-        });
+        };
+        let imported = Imported {
+            dataset: dataset.name().to_string(),
+            precision: Precision::F64,
+            encoding: compiled.encoding,
+            network: compiled.config.clone(),
+            goal: Goal::Targets(names.collect()),
+            schema: dataset.schema().clone(),
+            scaling: vec![Scaling { mean: 0.0, deviation: 1.0 }; outputs],
+        };
+        let mut settings = Settings::not_trained(Origin::Compiled(compilation), imported)?;
+        let nodes = dataset.graphs().iter().map(|g| g.nodes()).max().unwrap_or(0);
+        settings.training.batch = compiled.batch(nodes);
         Ok(settings)
+    }
+
+    /// What the network was compiled from, if it was.
+    pub fn compilation(&self) -> Option<&Compilation> {
+        match &self.origin {
+            Origin::Compiled(compilation) => Some(compilation),
+            Origin::Trained(_) | Origin::Imported => None,
+        }
     }
 }
 
@@ -77,12 +83,12 @@ impl Pairs {
         Pairs { differences: scores.chunks_exact(2).map(difference).collect(), threshold }
     }
 
-    /// The pairs that are told apart, by number.
+    /// The pairs that are distinguished, by number.
     pub fn distinguished(&self) -> Vec<usize> {
         (0..self.differences.len()).filter(|&p| self.differences[p] > self.threshold).collect()
     }
 
-    /// The smallest difference of a pair that is told apart, if one is.
+    /// The smallest difference of a pair that is distinguished, if one is.
     pub fn margin_min(&self) -> Option<f64> {
         let apart = self.distinguished().into_iter().map(|p| self.differences[p]);
         apart.min_by(f64::total_cmp)

@@ -1,11 +1,14 @@
 //! What a run predicts, and its dataset made ready: encoder, classes, standardised targets.
 
-use crate::settings::Settings;
+use crate::error::{Error, Result};
+use crate::session::Session;
+use crate::settings::{Origin, Settings};
+use crate::space::{Choosing, Chosen};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
-use ppgn_graph::{Dataset, Error, Graph, Result, Target};
-use ppgn_nn::{Batch, Chosen, Device, PpgnConfig, Precision, Tensor, loss};
+use ppgn_graph::{Dataset, Graph, Target};
+use ppgn_nn::{Batch, Evaluated, Loss, Matrix, PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -14,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum Goal {
     /// Classes, by their original labels.
     Classes(Vec<i64>),
-    /// Numbers: the chosen targets.
+    /// Regression: the chosen targets.
     Targets(Vec<Target>),
 }
 
@@ -26,8 +29,8 @@ impl Goal {
             return match (&header.classes, header.targets.is_empty()) {
                 (Some(classes), _) => Ok(Goal::Classes(classes.clone())),
                 (None, false) => Ok(Goal::Targets(header.targets.clone())),
-                (None, true) => Err(Error::call(format!(
-                    "{} has neither classes nor targets: nothing to learn",
+                (None, true) => Err(Error::settings(format!(
+                    "{} has neither classes nor regression targets: there is nothing to learn",
                     header.name
                 ))),
             };
@@ -43,7 +46,7 @@ impl Goal {
                 } else {
                     format!("it has {}", names.join(", "))
                 };
-                Error::call(format!("{} has no target `{name}`; {known}", header.name))
+                Error::settings(format!("{} has no target `{name}`; {known}", header.name))
             })
         };
         Ok(Goal::Targets(targets.iter().map(find).collect::<Result<_>>()?))
@@ -88,7 +91,7 @@ fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
     let header = dataset.header();
     let column = |t: &Target| {
         let place = header.targets.iter().position(|h| h.name == t.name);
-        place.ok_or_else(|| Error::call(format!("{} has no target `{}`", header.name, t.name)))
+        place.ok_or_else(|| Error::settings(format!("{} has no target `{}`", header.name, t.name)))
     };
     targets.iter().map(column).collect()
 }
@@ -103,18 +106,32 @@ fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
 /// let some = limited(&csl, Some(20), 7)?;
 /// assert_eq!((some.len(), some.digest()), (20, limited(&csl, Some(20), 7)?.digest()));
 /// assert_eq!(limited(&csl, Some(1000), 7)?.len(), 150);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
 pub fn limited(dataset: &Dataset, limit: Option<usize>, seed: u64) -> Result<Dataset> {
     match limit {
-        Some(0) => Err(Error::call("a limit of 0 graphs leaves nothing to learn from")),
+        Some(0) => Err(Error::settings("a limit of 0 graphs leaves nothing to learn from")),
         Some(limit) if limit < dataset.len() => {
             let mut drawn = Stream::new(seed, "limit", &[]).permutation(dataset.len());
             drawn.truncate(limit);
             drawn.sort_unstable();
-            dataset.subset(&drawn)
+            Ok(dataset.subset(&drawn)?)
         }
         _ => Ok(dataset.clone()),
+    }
+}
+
+/// An error where a graph has no nodes: there is nothing to pool.
+pub(crate) fn no_empty_graph(dataset: &Dataset) -> Result<()> {
+    match dataset.graphs().iter().position(|graph| graph.nodes() == 0) {
+        None => Ok(()),
+        Some(graph) => {
+            let name = dataset.name();
+            Err(ppgn_graph::Error::unfit(format!(
+                "graph {graph} of {name} has no nodes: there is nothing to pool"
+            ))
+            .into())
+        }
     }
 }
 
@@ -126,7 +143,7 @@ pub struct Prepared {
     network: PpgnConfig,
     pub(crate) split: Split,
     pub(crate) goal: Goal,
-    /// For regression, one a target; else nothing.
+    /// For regression, one per target; else nothing.
     pub(crate) scaling: Vec<Scaling>,
     /// For regression, the standardised targets, graph after graph.
     targets: Vec<f64>,
@@ -137,29 +154,31 @@ pub struct Prepared {
 
 impl Prepared {
     /// The dataset of a run, checked to be the one that its settings name.
-    pub fn new(settings: &Settings, dataset: &Dataset) -> Result<Self> {
-        if settings.is_imported() {
-            return Err(Error::call(
-                "the run was imported: there is nothing to train in it, it serves `predict` and `embed`",
-            ));
+    pub fn new(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<Self> {
+        let trained = match &settings.origin {
+            Origin::Trained(trained) => trained,
+            Origin::Imported => return Err(Error::NothingToTrain { how: "imported" }),
+            Origin::Compiled(_) => return Err(Error::NothingToTrain { how: "compiled" }),
+        };
+        if dataset.digest() != trained.digest {
+            return Err(Error::OtherData { data: trained.data.clone() });
         }
-        if dataset.digest() != settings.digest {
-            return Err(Error::call(format!(
-                "{} is not the data that the run was started on: its content has changed",
-                settings.data
-            )));
-        }
-        if let Some(g) = dataset.graphs().iter().position(|g| g.nodes() == 0) {
-            return Err(Error::unfit(format!(
-                "graph {g} of {} has no nodes: there is nothing to pool",
-                dataset.name()
-            )));
-        }
-        let split = settings.division.of(dataset, settings.training.seed)?;
+        no_empty_graph(dataset)?;
+        let split = trained.division.of(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
+        let space = Choosing {
+            choice: settings.training.space,
+            config: &settings.network,
+            encoder: &encoder,
+            dataset,
+            digest: &trained.digest,
+            precision: settings.training.precision,
+            session,
+        }
+        .choose()?;
         let mut prepared = Prepared {
             dataset: dataset.clone(),
-            space: crate::space::choose(settings, &encoder, dataset)?,
+            space,
             encoder,
             network: settings.network.clone(),
             split,
@@ -185,7 +204,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// For regression, the mean absolute error of always saying the training mean, a target each, in its own unit.
+    /// For regression, the mean absolute error of the baseline that predicts the training mean, per target, in its unit.
     pub(crate) fn error_of_the_mean(&self, graphs: &[u32]) -> Vec<f64> {
         let width = self.scaling.len();
         let mut errors = vec![0.0; width];
@@ -196,20 +215,20 @@ impl Prepared {
     }
 
     /// These graphs as a batch.
-    pub(crate) fn batch(&self, graphs: &[u32], device: &Device) -> Result<Batch> {
+    pub(crate) fn batch(&self, graphs: &[u32]) -> Result<Batch> {
         if let Some(colours) = &self.space.colours {
             let graphs: Vec<usize> = graphs.iter().map(|&g| g as usize).collect();
-            return Batch::quotient(colours, &graphs, device);
+            return Ok(Batch::quotient(colours, &graphs)?);
         }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
-        Batch::of(&self.network, &self.encoder, &graphs, self.precision, device)
+        Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
     /// The loss of scores for these graphs, summed.
-    pub(crate) fn loss(&self, scores: Tensor<2>, graphs: &[u32]) -> Result<Tensor<1>> {
+    pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
         match &self.goal {
-            Goal::Classes(_) => loss::cross_entropy(scores, &self.classes(graphs)),
-            Goal::Targets(_) => loss::absolute_error(scores, &self.standardised(graphs)),
+            Goal::Classes(_) => Loss::cross_entropy(&self.classes(graphs)).of(scores),
+            Goal::Targets(_) => Loss::absolute_error(&self.standardised(graphs)).of(scores),
         }
     }
 

@@ -1,10 +1,11 @@
 //! A run seen from outside: what it is, where it stands, what it gave so far. Nothing is locked or changed, so a run
 //! that is being trained can be looked at.
 
+use crate::error::{Error, Result};
 use crate::metrics::Epoch;
 use crate::run::{MODEL, Run, STATE, State, Summary, is_locked, read_metrics, read_settings, read_timing};
 use crate::settings::Settings;
-use ppgn_graph::{Defect, Error, Result};
+use ppgn_graph::Defect;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +21,7 @@ pub enum Status {
     Running,
     /// It can be resumed.
     Stopped,
-    /// Its network was trained elsewhere.
+    /// Its network was trained elsewhere, or compiled.
     Imported,
 }
 
@@ -62,7 +63,7 @@ impl Overview {
         let locked = is_locked(path);
         let summary = Run::summary(path)?;
         let status = match &summary {
-            _ if settings.is_imported() => Status::Imported,
+            _ if settings.trained().is_none() => Status::Imported,
             Some(_) => Status::Finished,
             None if locked => Status::Running,
             None => Status::Stopped,

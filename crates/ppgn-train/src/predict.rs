@@ -1,15 +1,17 @@
 //! A trained run at work: classes, probabilities or values for new graphs, and their embeddings.
 
-use crate::data::Goal;
+use crate::data::{Goal, no_empty_graph};
+use crate::error::{Error, Result};
 use crate::metrics::argmax;
 use crate::run::{Run, read_settings};
+use crate::session::Session;
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::{Dataset, Error, Graph, Result};
-use ppgn_nn::{Batch, Colours, Device, Ppgn, SpaceChoice, Values};
+use ppgn_graph::{Dataset, Graph};
+use ppgn_nn::{Batch, ColouringOptions, Colours, Matrix, Ppgn, SpaceChoice};
 use std::path::Path;
 
-/// What a run says of a graph.
+/// The prediction for a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Prediction {
     /// A class, by its original label, and the probability of every class.
@@ -26,6 +28,7 @@ pub enum Prediction {
 /// The best network of a run, with everything that it takes to use it.
 #[derive(Debug)]
 pub struct Predictor {
+    session: Session,
     settings: Settings,
     encoder: Encoder,
     network: Ppgn,
@@ -33,19 +36,22 @@ pub struct Predictor {
 
 impl Predictor {
     /// Opens a run that has finished at least one epoch.
-    pub fn open(run: impl AsRef<Path>) -> Result<Self> {
+    pub fn open(session: &Session, run: impl AsRef<Path>) -> Result<Self> {
         let run = run.as_ref();
         let settings = read_settings(run)?;
         let model = Run::best_model(run);
         if !model.exists() {
-            return Err(Error::call(format!("{} has not finished an epoch yet", run.display())));
+            return Err(Error::NoNetwork { path: run.to_path_buf() });
         }
-        let network = Ppgn::load(&model, &Device::default())?;
+        let network = Ppgn::load(&model)?.with_workspace(session.workspace());
         if *network.config() != settings.network || network.precision() != settings.training.precision {
-            return Err(Error::unfit(format!("{} is not the network of its config.toml", model.display())));
+            return Err(Error::Run {
+                path: model,
+                message: "not the network of the run's config.toml".into(),
+            });
         }
         let encoder = settings.encoding.encoder(&settings.schema)?;
-        Ok(Predictor { settings, encoder, network })
+        Ok(Predictor { session: session.clone(), settings, encoder, network })
     }
 
     /// What the run is.
@@ -63,7 +69,7 @@ impl Predictor {
         self.rows(dataset, |batch| self.network.embed(batch))
     }
 
-    /// What the run says of every graph, in order.
+    /// The prediction for every graph, in order.
     pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
         Ok(self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect())
     }
@@ -71,49 +77,49 @@ impl Predictor {
     fn rows(
         &self,
         dataset: &Dataset,
-        compute: impl Fn(&Batch) -> Result<ppgn_nn::Tensor<2>>,
+        compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
-        let mut rows = Vec::with_capacity(dataset.len());
-        for (b, graphs) in dataset.graphs().chunks(self.settings.training.batch).enumerate() {
-            let first = b * self.settings.training.batch;
-            for (i, graph) in graphs.iter().enumerate() {
-                self.settings.schema.check(graph).map_err(|m| {
-                    Error::unfit(format!(
-                        "graph {} of {} is not of the shape that the run was trained on ({}): {}",
-                        first + i,
-                        dataset.name(),
-                        self.settings.dataset,
-                        // A schema speaks of its own dataset, and that is the run's here.
-                        m.replace("the dataset", "the run's data")
-                    ))
-                })?;
-                if graph.nodes() == 0 {
-                    return Err(Error::unfit(format!(
-                        "graph {} of {} has no nodes",
-                        first + i,
-                        dataset.name()
-                    )));
-                }
+        self.fits(dataset)?;
+        self.session.install(|| {
+            let mut rows = Vec::with_capacity(dataset.len());
+            for graphs in dataset.graphs().chunks(self.settings.training.batch) {
+                self.session.check()?;
+                let output = compute(&self.batch(graphs)?)?;
+                let width = output.columns();
+                rows.extend(output.to_f64().chunks(width).map(<[f64]>::to_vec));
             }
-            let output = compute(&self.batch(graphs)?)?;
-            let width = output.dims()[1];
-            rows.extend(Values::of(output)?.to_f64().chunks(width).map(<[f64]>::to_vec));
+            Ok(rows)
+        })
+    }
+
+    /// Whether all graphs have the features of those that the run was trained on; what is wrong otherwise.
+    fn fits(&self, dataset: &Dataset) -> Result<()> {
+        for (number, graph) in dataset.graphs().iter().enumerate() {
+            self.settings.schema.check(graph).map_err(|message| {
+                ppgn_graph::Error::unfit(format!(
+                    "graph {number} of {} does not fit the dataset that the run was trained on ({}): {message}",
+                    dataset.name(),
+                    self.settings.dataset,
+                ))
+            })?;
         }
-        Ok(rows)
+        no_empty_graph(dataset)
     }
 
     /// These graphs as a batch. They are seen once here: colouring them is done only where it was asked for by name.
     fn batch(&self, graphs: &[Graph]) -> Result<Batch> {
-        let (precision, device) = (self.settings.training.precision, self.network.device());
+        let precision = self.settings.training.precision;
+        let network = &self.settings.network;
         match self.settings.training.space {
             SpaceChoice::Quotient => {
-                let network = &self.settings.network;
-                let colours = Colours::of(network, &self.encoder, graphs, precision, &Default::default())?;
-                Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>(), device)
+                let interrupt = self.session.interrupt().clone();
+                let options = ColouringOptions { interrupt, ..ColouringOptions::default() };
+                let colours = Colours::of(network, &self.encoder, graphs, precision, &options)?;
+                Ok(Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>())?)
             }
             SpaceChoice::Auto | SpaceChoice::Dense => {
                 let graphs: Vec<&Graph> = graphs.iter().collect();
-                Batch::of(&self.settings.network, &self.encoder, &graphs, precision, device)
+                Ok(Batch::of(network, &self.encoder, &graphs, precision)?)
             }
         }
     }

@@ -4,9 +4,10 @@
 //! for people with work to do.
 
 use crate::batches::Batching;
+use crate::error::{Error, Result};
 use crate::settings::Training;
+use ppgn_graph::Schema;
 use ppgn_graph::encode::{Encoding, Kind};
-use ppgn_graph::{Error, Result, Schema};
 use ppgn_nn::{BlockConfig, Norm, PpgnConfig, Scale, SuffixKind};
 
 /// The names of all presets.
@@ -66,7 +67,7 @@ impl Preset {
     /// use ppgn_train::Preset;
     /// assert_eq!(Preset::new("paper-1", "PROTEINS")?.training.rate, 1e-3);
     /// assert!(Preset::new("paper-9", "MUTAG").unwrap_err().is_call());
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_train::Error>(())
     /// ```
     pub fn new(name: &str, dataset: &str) -> Result<Self> {
         let paper = PpgnConfig::new(1, 1);
@@ -83,7 +84,7 @@ impl Preset {
                 network: PpgnConfig { suffix: SuffixKind::I, ..paper },
                 training: Training { rate: 1e-4, decay: 0.8, epochs: 500, batch: 64, ..authors_training() },
             }),
-            _ => Err(Error::call(format!("`{name}` is not a preset; there are {}", PRESETS.join(", ")))),
+            _ => Err(Error::settings(format!("`{name}` is not a preset; there are {}", PRESETS.join(", ")))),
         }
     }
 }

@@ -1,14 +1,12 @@
 //! `report.html`: a finished run on one page, for people. It needs nothing but a browser: no script, no file beside it.
 
-pub(crate) mod chart;
-
+use crate::chart::{Chart, Curve, Look, Panel};
 use crate::data::Goal;
+use crate::error::Result;
 use crate::metrics::{Epoch, Part};
 use crate::overview::seconds;
 use crate::run::{Run, Summary};
 use crate::settings::{Division, Settings};
-use chart::{Chart, Line};
-use ppgn_graph::Result;
 use ppgn_graph::file::write_whole;
 use std::fmt::Write as _;
 
@@ -21,19 +19,21 @@ h1{font-size:1.7rem;margin:0 0 .3rem}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p
 .figure{background:var(--card);border-radius:.6rem;padding:.8rem 1.2rem}.figure b{display:block;font-size:1.5rem}.figure span{color:var(--soft)}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-svg{width:100%;height:auto}svg text{fill:var(--soft);font:12px system-ui,sans-serif}
+svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif}
 pre{background:var(--card);border-radius:.6rem;padding:1rem;overflow-x:auto;font-size:13px}
 ";
 
-/// Writes the page of a run that has gone through its last epoch.
+/// What is said where the test set is not held out from everything.
+const OPTIMISTIC: &str = "the best epoch is selected on the test set (optimistic)";
+
+/// Writes the page of a run that has finished its last epoch.
 pub(crate) fn write(run: &Run, summary: &Summary, metrics: &[Epoch]) -> Result<()> {
     let page = page(run.settings(), summary, metrics, seconds(run.path()))?;
-    let file = run.path().join("report.html");
-    write_whole(&file, page.as_bytes())
+    Ok(write_whole(&run.path().join("report.html"), page.as_bytes())?)
 }
 
 fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64) -> Result<String> {
-    let title = format!("{}, {}, seed {}", settings.dataset, settings.preset, settings.training.seed);
+    let title = format!("{}, {}, seed {}", settings.dataset, settings.preset(), settings.training.seed);
     let title = escape(&title);
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
@@ -43,7 +43,7 @@ fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64)
     html.push_str(&figures(settings, summary, seconds));
     html.push_str(&curves(settings, summary, metrics));
     if let Goal::Targets(targets) = &settings.goal {
-        html.push_str("<h2>Mean absolute error at the best epoch</h2>\n<table>\n<tr><th>target<th>unit<th class=n>error<th class=n>of always saying the mean</tr>\n");
+        html.push_str("<h2>Mean absolute error at the best epoch</h2>\n<table>\n<tr><th>target<th>unit<th class=n>error<th class=n>baseline (predict the mean)</tr>\n");
         let (_, part) = summary.best.reported();
         for ((target, mae), mean) in targets.iter().zip(&part.mae).zip(&summary.mae_of_mean) {
             let (name, unit) = (escape(&target.name), escape(&target.unit));
@@ -57,29 +57,22 @@ fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64)
 }
 
 fn division(settings: &Settings) -> String {
-    let chosen = match settings.division {
-        Division::Fold(number) => {
-            format!("Given fold {number}; the best epoch is chosen by the test part itself.")
-        }
-        Division::Dealt { fold, of } => {
-            format!(
-                "Fold {fold} of {of} dealt out by the seed; the best epoch is chosen by the test part itself."
-            )
-        }
-        Division::Holdout(share) => {
-            format!("{share} of the graphs held out; the best epoch is chosen by the test part itself.")
-        }
+    let Some(trained) = settings.trained() else { return String::new() };
+    let chosen = match trained.division {
+        Division::Fold(number) => format!("Given fold {number}; {OPTIMISTIC}."),
+        Division::Dealt { fold, of } => format!("Random fold {fold} of {of}; {OPTIMISTIC}."),
+        Division::Holdout(share) => format!("{share} of the graphs held out; {OPTIMISTIC}."),
         Division::Shares(s) => {
             let by = match s {
-                [_, validation, _] if validation > 0.0 => "validation part",
-                [_, _, test] if test > 0.0 => "test part itself",
-                _ => "training part",
+                [_, validation, _] if validation > 0.0 => "the best epoch is selected on the validation set",
+                [_, _, test] if test > 0.0 => OPTIMISTIC,
+                _ => "the best epoch is selected on the training set",
             };
             let shares = s.map(|x| format!("{}", (x * 1e6).round() / 1e4)).join("/");
-            format!("Split {shares} for training, validation and test; the best epoch is chosen by the {by}.")
+            format!("Split {shares} for training, validation and test; {by}.")
         }
     };
-    match settings.limit {
+    match trained.limit {
         Some(limit) => format!("{limit} graphs drawn by the seed. {chosen}"),
         None => chosen,
     }
@@ -106,8 +99,8 @@ fn figures(settings: &Settings, summary: &Summary, seconds: f64) -> String {
 }
 
 fn curves(settings: &Settings, summary: &Summary, metrics: &[Epoch]) -> String {
-    let lines = |value: &dyn Fn(&Part) -> Option<f64>| -> Vec<Line> {
-        let part = |name, of: &dyn Fn(&Epoch) -> Option<&Part>| Line {
+    let curves = |value: &dyn Fn(&Part) -> Option<f64>| -> Vec<Curve<'_>> {
+        let part = |name, of: &dyn Fn(&Epoch) -> Option<&Part>| Curve {
             name,
             points: metrics.iter().filter_map(|e| Some((e.epoch as f64, of(e).and_then(value)?))).collect(),
         };
@@ -116,22 +109,23 @@ fn curves(settings: &Settings, summary: &Summary, metrics: &[Epoch]) -> String {
             part("validation", &|e| e.validation.as_ref()),
             part("test", &|e| e.test.as_ref()),
         ];
-        all.into_iter().filter(|line| !line.points.is_empty()).collect()
+        all.into_iter().filter(|curve| !curve.points.is_empty()).collect()
     };
-    let draw = |title: &str, lines: Vec<Line>| {
-        let chart = Chart { lines, mark: summary.best_epoch as f64, epochs: settings.training.epochs as f64 };
+    let draw = |title: &str, curves: Vec<Curve<'_>>| {
+        let panel = Panel { title: String::new(), curves, best: Some(summary.best_epoch as f64) };
+        let chart = Chart::by_epoch(Look::Page, &[panel]);
         format!("<h2>{}</h2>\n{}", escape(title), chart.svg())
     };
     let mut html = String::new();
     match &settings.goal {
-        Goal::Classes(_) => html += &draw("Accuracy, epoch by epoch", lines(&|p| p.accuracy)),
+        Goal::Classes(_) => html += &draw("Accuracy, epoch by epoch", curves(&|p| p.accuracy)),
         Goal::Targets(targets) if targets.len() == 1 => {
             let title = format!("Mean absolute error of {}, epoch by epoch", targets[0].name);
-            html += &draw(&title, lines(&|p| p.mae.first().copied()));
+            html += &draw(&title, curves(&|p| p.mae.first().copied()));
         }
         Goal::Targets(_) => {}
     }
-    html + &draw("Loss a graph, epoch by epoch", lines(&|p| Some(p.loss)))
+    html + &draw("Loss per graph, epoch by epoch", curves(&|p| Some(p.loss)))
 }
 
 pub(crate) fn escape(text: &str) -> String {

@@ -3,8 +3,8 @@
 //! | file | what | when |
 //! | --- | --- | --- |
 //! | `config.toml` | the resolved [`Settings`] | there from the first moment: the folder appears by one rename |
-//! | `metrics.jsonl` | an [`Epoch`] a line | after every epoch, cut to the checkpoint on resume |
-//! | `timing.jsonl` | seconds an epoch | beside it; nothing depends on it |
+//! | `metrics.jsonl` | one [`Epoch`] per line | after every epoch, cut to the checkpoint on resume |
+//! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
 //! | `report.html` | settings, curves and best figures for people | when the run is finished |
@@ -12,18 +12,19 @@
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
 
 use crate::data::Scaling;
+use crate::error::{Error, Result};
 use crate::metrics::{Best, Epoch};
 use crate::settings::Settings;
+use ppgn_graph::Defect;
 use ppgn_graph::file::write_whole;
-use ppgn_graph::{Defect, Error, Result};
-use ppgn_nn::{Adam, Device, Layout, Ppgn, Values, weights};
+use ppgn_nn::{Adam, Layout, Ppgn, Values, weights};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where a run stands: what a checkpoint holds besides numbers.
+/// Where a run stands: what a checkpoint holds besides parameters and moments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -56,7 +57,7 @@ pub struct Summary {
     pub targets: Vec<String>,
     /// For regression, mean and deviation of every target over the training part.
     pub scaling: Vec<Scaling>,
-    /// For regression, the error of always saying the training mean, on the part that is reported: what to be below.
+    /// For regression, the error of the baseline that predicts the training mean, on the reported part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mae_of_mean: Vec<f64>,
 }
@@ -80,15 +81,14 @@ impl Run {
 
     /// Makes the run folder of a network that was trained elsewhere, for [`Predictor`](crate::Predictor) to use.
     pub fn import(path: impl AsRef<Path>, settings: Settings, network: &Ppgn) -> Result<Self> {
-        Run::make(path.as_ref(), settings, |folder| network.save(Run::best_model(folder)))
+        Run::make(path.as_ref(), settings, |folder| Ok(network.save(Run::best_model(folder))?))
     }
 
     /// Makes a run folder that has everything in it when it appears.
     fn make(path: &Path, settings: Settings, fill: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let path = path.to_path_buf();
         if path.exists() {
-            let shown = path.display();
-            return Err(Error::call(format!("{shown} is there already; `--resume {shown}` goes on with it")));
+            return Err(Error::Exists { path });
         }
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
@@ -112,7 +112,7 @@ impl Run {
         Ok(Run { path, settings, _lock: lock })
     }
 
-    /// Opens a run folder to go on with it.
+    /// Opens a run folder to resume it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let settings = read_settings(&path)?;
@@ -149,12 +149,13 @@ impl Run {
         let mut tensors = layout.named("", &arrays(network)?)?;
         tensors.extend(layout.named("adam.first.", &adam.first)?);
         tensors.extend(layout.named("adam.second.", &adam.second)?);
-        let state = serde_json::to_string(state).map_err(|e| Error::unfit(e.to_string()))?;
-        weights::write(self.path.join("checkpoint").join(MODEL), &tensors, Some((STATE, &state)))
+        let file = self.path.join("checkpoint").join(MODEL);
+        let state = serde_json::to_string(state).map_err(|e| unwritable(&file, &e))?;
+        Ok(weights::write(file, &tensors, Some((STATE, &state)))?)
     }
 
     /// The last checkpoint, if there is one.
-    pub(crate) fn restore(&self, device: &Device) -> Result<Option<(Ppgn, Adam, State)>> {
+    pub(crate) fn restore(&self) -> Result<Option<(Ppgn, Adam, State)>> {
         let file = self.path.join("checkpoint").join(MODEL);
         if !file.exists() {
             return Ok(None);
@@ -183,13 +184,13 @@ impl Run {
         adam.first = layout.collect("adam.first.", &tensors)?;
         adam.second = layout.collect("adam.second.", &tensors)?;
         adam.steps = state.steps;
-        let network = Ppgn::new(self.settings.network.clone(), parameters, device)?;
+        let network = Ppgn::new(self.settings.network.clone(), parameters)?;
         Ok(Some((network, adam, state)))
     }
 
     /// Keeps the network of the best epoch so far.
     pub(crate) fn keep_best(&self, network: &Ppgn) -> Result<()> {
-        network.save(self.path.join("best").join(MODEL))
+        Ok(network.save(self.path.join("best").join(MODEL))?)
     }
 
     /// The file of the best network of a run.
@@ -199,7 +200,8 @@ impl Run {
 
     /// Adds an epoch to the metrics.
     pub(crate) fn record(&self, epoch: &Epoch, seconds: f64) -> Result<()> {
-        let line = serde_json::to_string(epoch).map_err(|e| Error::unfit(e.to_string()))?;
+        let line =
+            serde_json::to_string(epoch).map_err(|e| unwritable(&self.path.join("metrics.jsonl"), &e))?;
         self.append("metrics.jsonl", &line)?;
         self.append("timing.jsonl", &format!("{{\"epoch\":{},\"seconds\":{seconds:.3}}}", epoch.epoch))
     }
@@ -245,8 +247,12 @@ impl Run {
 
 /// A file of JSON for people and programs, whole or not at all.
 pub(crate) fn write_json(file: &Path, content: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string_pretty(content).map_err(|e| Error::unfit(e.to_string()))?;
-    write_whole(file, format!("{text}\n").as_bytes())
+    let text = serde_json::to_string_pretty(content).map_err(|e| unwritable(file, &e))?;
+    Ok(write_whole(file, format!("{text}\n").as_bytes())?)
+}
+
+fn unwritable(file: &Path, error: &serde_json::Error) -> Error {
+    Error::Run { path: file.to_path_buf(), message: format!("it cannot be written: {error}") }
 }
 
 /// The parameters of a network without their names.
@@ -258,9 +264,7 @@ pub(crate) fn arrays(network: &Ppgn) -> Result<Vec<Values>> {
 pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
     let file = path.join("config.toml");
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => {
-            Error::call(format!("{} is no run: it has no config.toml", path.display()))
-        }
+        std::io::ErrorKind::NotFound => Error::NotARun { path: path.to_path_buf() },
         _ => Error::io(&file, e),
     })?;
     let defect = |text: String| Error::from(Defect::new(file.display().to_string(), text));
@@ -322,7 +326,7 @@ fn lock(path: &Path) -> Result<File> {
             Err(TryLockError::Error(e)) => return Err(Error::io(&file, e)),
         }
     }
-    Err(Error::call(format!("another process is training in {}", path.display())))
+    Err(Error::Busy { path: path.to_path_buf() })
 }
 
 /// Whether a process is training in a run folder.

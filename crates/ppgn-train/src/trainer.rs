@@ -1,13 +1,15 @@
-//! The loop: batches, steps, an evaluation and a checkpoint an epoch.
+//! The training loop: batches, steps, and after every epoch an evaluation and a checkpoint.
 
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
+use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
 use crate::run::{Run, State, Summary, arrays};
-use crate::space::interrupted;
-use ppgn_graph::{Dataset, Error, Result};
-use ppgn_nn::{Adam, Batch, Chosen, Device, Ppgn, Values};
+use crate::session::Session;
+use crate::space::Chosen;
+use ppgn_graph::Dataset;
+use ppgn_nn::{Adam, Batch, Matrix, Ppgn, Values};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -39,8 +41,8 @@ pub enum Event<'a> {
     },
 }
 
-/// Told of every [`Event`]; says `false` to stop after the running step.
-pub type Watcher<'a> = dyn FnMut(Event<'_>) -> bool + 'a;
+/// Hears of every [`Event`], and returns `false` to stop after the running step.
+pub type Watcher<'a> = dyn FnMut(Event<'_>) -> bool + Send + 'a;
 
 /// How training ended.
 #[derive(Debug)]
@@ -56,74 +58,69 @@ pub enum Outcome {
 
 /// Trains a run to its end, from its last checkpoint if it has one.
 ///
-/// A loss that is no finite number ends it with an error that names the epoch, the batch and its graphs; the last
-/// checkpoint stays.
-pub fn train(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
-    match attempt(run, dataset, watcher)? {
-        Attempt::Ended(outcome) => Ok(outcome),
-        Attempt::Diverged(error) => Err(error),
-    }
-}
-
-/// How training ended, where numbers that are no longer finite are a result too: a search goes on after them.
-pub(crate) enum Attempt {
-    Ended(Outcome),
-    Diverged(Error),
-}
-
-/// [`train`], with a loss that is no finite number told apart from everything else that can go wrong.
-pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Attempt> {
-    let settings = run.settings();
-    let device = Device::default();
-    let prepared = match Prepared::new(settings, dataset) {
-        // Stopped while the data was made ready: that is no failure.
-        Err(_) if interrupted() => {
-            let epochs = run.restore(&device)?.map_or(0, |(_, _, state)| state.epoch);
-            return Ok(Attempt::Ended(Outcome::Stopped { epochs }));
+/// A loss that is not finite ends it with [`Error::NotFinite`]; the last checkpoint stays. The session's interrupt ends it
+/// within a moment, the watcher after the running step.
+pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    // On the caller's thread, which may wait for colours that another run is finding; a thread of a pool may not.
+    let prepared = match Prepared::new(session, run.settings(), dataset) {
+        // Stopped while the data was prepared: that is not a failure.
+        Err(_) if session.check().is_err() => {
+            return stopped(run);
         }
         prepared => prepared?,
     };
+    let outcome = session.install(|| {
+        let mut watcher = |event: Event<'_>| watcher(event) && session.check().is_ok();
+        epochs(session, run, &prepared, &mut watcher)
+    });
+    match outcome {
+        // Within a step, which is discarded.
+        Err(Error::Interrupted) => stopped(run),
+        outcome => outcome,
+    }
+}
+
+/// The outcome of a run that was stopped: its last checkpoint.
+fn stopped(run: &Run) -> Result<Outcome> {
+    let epochs = run.restore()?.map_or(0, |(_, _, state)| state.epoch);
+    Ok(Outcome::Stopped { epochs })
+}
+
+/// All epochs that are left, and the summary.
+fn epochs(session: &Session, run: &Run, prepared: &Prepared, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    let settings = run.settings();
     let go_on = watcher(Event::Ready { space: &prepared.space });
-    let (mut network, mut adam, mut state) = match run.restore(&device)? {
+    let (mut network, mut adam, mut state) = match run.restore()? {
         Some(restored) => restored,
         None => {
-            let network =
-                settings.network.init(&device, settings.drawn_from(), settings.training.precision)?;
+            let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
             let adam = Adam::new(&arrays(&network)?);
             (network, adam, State { epoch: 0, steps: 0, best: None })
         }
     };
     if !go_on {
-        return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch }));
+        return Ok(Outcome::Stopped { epochs: state.epoch });
     }
+    network = network.with_workspace(session.workspace());
     let mut metrics = run.cut_metrics(state.epoch)?;
     while state.epoch < settings.training.epochs {
         let start = Instant::now();
         let number = state.epoch + 1;
-        let rate = settings.training.rate_of(number);
-        let train = match one_epoch(run, &prepared, &mut network, &mut adam, number, watcher)? {
-            Pass::Whole(train) => train,
-            Pass::Stopped => return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch })),
-            Pass::Diverged(error) => return Ok(Attempt::Diverged(error)),
+        let Some(train) = one_epoch(run, prepared, &mut network, &mut adam, number, watcher)? else {
+            return Ok(Outcome::Stopped { epochs: state.epoch });
         };
-        let evaluate = |graphs: &[u32]| evaluate(&prepared, &network, graphs, settings.training.batch);
+        let evaluate = |graphs: &[u32]| evaluate(prepared, &network, graphs, settings.training.batch);
         let epoch = Epoch {
             epoch: number,
-            rate,
+            rate: settings.training.rate_of(number),
             train,
             validation: evaluate(&prepared.split.validation)?,
             test: evaluate(&prepared.split.test)?,
         };
         if !epoch.is_finite() {
             let parts = [&prepared.split.validation, &prepared.split.test];
-            let place = first_lost(&prepared, &network, parts, settings.training.batch)?;
-            let place = place
-                .map_or_else(String::new, |(batch, graphs)| format!(", batch {batch}: graphs {graphs:?}"));
-            return Ok(Attempt::Diverged(Error::unfit(format!(
-                "the loss of the validation or test part is no finite number after epoch {number}{place}; the last \
-                 checkpoint (epoch {}) is kept. A smaller --rate may help",
-                state.epoch
-            ))));
+            let batch = first_not_finite(prepared, &network, parts, settings.training.batch)?;
+            return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
         let score = epoch.score();
         if state.best.as_ref().is_none_or(|best| score > best.score) {
@@ -139,24 +136,17 @@ pub(crate) fn attempt(run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
         metrics.push(epoch);
         if !go_on && state.epoch < settings.training.epochs {
-            return Ok(Attempt::Ended(Outcome::Stopped { epochs: state.epoch }));
+            return Ok(Outcome::Stopped { epochs: state.epoch });
         }
     }
-    let summary = summarise(run, &prepared, &metrics, &state)?;
+    let summary = summarise(run, prepared, &metrics, &state)?;
     // The summary says that a run is finished, so it comes last.
     report::write(run, &summary, &metrics)?;
     run.finish(&summary)?;
-    Ok(Attempt::Ended(Outcome::Finished(Box::new(summary))))
+    Ok(Outcome::Finished(Box::new(summary)))
 }
 
-/// How an epoch of training went.
-enum Pass {
-    Whole(Part),
-    Stopped,
-    Diverged(Error),
-}
-
-/// Trains one epoch.
+/// Trains one epoch; nothing if the watcher stopped it.
 fn one_epoch(
     run: &Run,
     prepared: &Prepared,
@@ -164,7 +154,7 @@ fn one_epoch(
     adam: &mut Adam,
     epoch: usize,
     watcher: &mut Watcher<'_>,
-) -> Result<Pass> {
+) -> Result<Option<Part>> {
     let t = &run.settings().training;
     let rate = t.rate_of(epoch);
     let order = batches(
@@ -179,27 +169,23 @@ fn one_epoch(
     let mut graphs = 0;
     let mut memory = Vec::new();
     for (number, chosen) in order.iter().enumerate() {
-        let batch = prepared.batch(chosen, network.device())?;
+        let batch = prepared.batch(chosen)?;
         let Some((loss, scores)) = one_step(prepared, network, adam, &batch, chosen, rate, &mut memory)?
         else {
-            return Ok(Pass::Diverged(Error::unfit(format!(
-                "the loss or its gradient is no finite number in epoch {epoch}, batch {}: graphs {chosen:?}; the last \
-                 checkpoint (epoch {}) is kept. A smaller --rate may help",
-                number + 1,
-                epoch - 1
-            ))));
+            let batch = Some((number + 1, chosen.clone()));
+            return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
         sums.add(prepared, chosen, loss, &scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
-            return Ok(Pass::Stopped);
+            return Ok(None);
         }
     }
-    Ok(Pass::Whole(sums.finish(prepared)))
+    Ok(Some(sums.finish(prepared)))
 }
 
-/// Trains on one batch and gives its loss and scores; nothing, and no change, where the loss or its gradient is no finite
-/// number. `memory` is for the gradients, and is used again from step to step.
+/// Trains on one batch and gives its loss and scores; nothing, and no change, where the loss or its gradient is not finite.
+/// `memory` is for the gradients, and is used again from step to step.
 pub(crate) fn one_step(
     prepared: &Prepared,
     network: &mut Ppgn,
@@ -208,7 +194,7 @@ pub(crate) fn one_step(
     chosen: &[u32],
     rate: f64,
     memory: &mut Vec<Values>,
-) -> Result<Option<(f64, Values)>> {
+) -> Result<Option<(f64, Matrix)>> {
     let step = network.backward_in(std::mem::take(memory), batch, |scores| prepared.loss(scores, chosen))?;
     if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
         return Ok(None);
@@ -233,14 +219,14 @@ fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -
 
 /// The loss and the scores of a batch.
 fn loss_of(prepared: &Prepared, network: &Ppgn, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
-    let scores = network.forward(&prepared.batch(chosen, network.device())?)?;
-    let loss = Values::of(prepared.loss(scores.clone(), chosen)?)?.to_f64().iter().sum();
-    Ok((loss, Values::of(scores)?.to_f64()))
+    let scores = network.forward(&prepared.batch(chosen)?)?;
+    let loss = prepared.loss(&scores, chosen)?.value;
+    Ok((loss, scores.to_f64()))
 }
 
-/// The first batch of these parts, counted from 1, whose loss is no finite number, and its graphs; nothing where only
-/// the sum of all is none.
-fn first_lost(
+/// The first batch of these parts, counted from 1, whose loss is not finite, and its graphs; nothing where only the
+/// sum of all is not.
+fn first_not_finite(
     prepared: &Prepared,
     network: &Ppgn,
     parts: [&Vec<u32>; 2],
@@ -259,7 +245,7 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     let settings = run.settings();
     let best_epoch = state.best.as_ref().map_or(state.epoch, |best| best.epoch);
     let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
-        return Err(Error::unfit(format!("{} has no metrics", run.path().display())));
+        return Err(Error::Run { path: run.path().to_path_buf(), message: "it has no metrics".into() });
     };
     let split = &prepared.split;
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
@@ -269,7 +255,7 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     };
     Ok(Summary {
         dataset: settings.dataset.clone(),
-        preset: settings.preset.clone(),
+        preset: settings.preset().to_string(),
         epochs: state.epoch,
         seed: settings.training.seed,
         best_epoch,

@@ -29,6 +29,11 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// The flag behind it, for code that polls one itself.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
     /// An error if it was asked to stop.
     pub fn check(&self) -> Result<(), Error> {
         if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }

@@ -13,23 +13,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A network that tells them apart too:
+//! A network that distinguishes graphs of its own:
 //!
 //! ```
 //! use ppgn::graph::locate::Locator;
 //! use ppgn::nn::BlockConfig;
-//! use ppgn::train::{Division, Outcome, Overrides, Predictor, Run, Settings, train};
+//! use ppgn::train::{Division, Outcome, Overrides, Predictor, Request, Run, Session, Settings, train};
 //!
 //! let data = Locator::default().load("csl:n=11,skips=2+3,copies=4")?;
 //! let overrides = Overrides { epochs: Some(3), blocks: Some(vec![BlockConfig::new(8); 2]), ..Overrides::default() };
 //! let division = Division::Shares([0.5, 0.25, 0.25]);
-//! let settings = Settings::resolve("csl", &data, None, "small", &overrides, division, &[])?;
+//! let settings = Settings::resolve(&Request { overrides, division, ..Request::new("csl", &data) })?;
 //! let path = std::env::temp_dir().join(format!("ppgn-doc-run-{}", std::process::id()));
 //! # let _ = std::fs::remove_dir_all(&path);
+//! let session = Session::default();
 //! let run = Run::create(&path, settings)?;
-//! let Outcome::Finished(summary) = train(&run, &data, &mut |_| true)? else { unreachable!("nobody stops it") };
+//! let Outcome::Finished(summary) = train(&session, &run, &data, &mut |_| true)? else { unreachable!("nobody stops it") };
 //! assert_eq!(summary.epochs, 3);
-//! assert_eq!(Predictor::open(&path)?.predict(&data)?.len(), 8);
+//! assert_eq!(Predictor::open(&session, &path)?.predict(&data)?.len(), 8);
 //! # std::fs::remove_dir_all(&path)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

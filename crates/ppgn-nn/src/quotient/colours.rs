@@ -27,42 +27,63 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Colours {
+pub struct Colours(pub(super) ColourParts);
+
+/// What [`Colours`] are made of: for whoever stores them, or moves them elsewhere.
+///
+/// [`Colours::parts`] gives them away, [`Colours::from_parts`] checks them and takes them back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColourParts {
     /// The length of the tuples: 2 for pairs.
-    pub(super) order: usize,
-    pub(super) channels: usize,
+    pub order: usize,
+    /// Channels of an input row.
+    pub channels: usize,
     /// The input row of every colour of level 0, `[count(0), channels]`.
-    pub(super) inputs: Values,
-    /// How many colours each level has. Those of a level are the first of the next.
-    pub(super) counts: Vec<u32>,
+    pub inputs: Values,
+    /// The number of colours of each level. Those of a level are the first of the next.
+    pub counts: Vec<u32>,
     /// The colour that each was split from; those of level 0 have themselves.
-    pub(super) parents: Vec<u32>,
-    pub(super) graphs: Vec<Coloured>,
+    pub parents: Vec<u32>,
+    /// The graphs.
+    pub graphs: Vec<GraphColours>,
 }
 
 /// One graph: its colours at the last level, in the order of their first pairs, and which of them each pair has.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Coloured {
-    pub(super) nodes: usize,
-    pub(super) colours: Vec<u32>,
-    pub(super) places: Places,
+pub struct GraphColours {
+    /// Its nodes, n.
+    pub nodes: usize,
+    /// Its colours.
+    pub colours: Vec<u32>,
+    /// Which of them each of the `n^order` tuples has.
+    pub places: Places,
 }
 
-/// For every pair (i, k), at i * n + k, the place of its colour in the graph's list.
+/// For every pair (i, k), at i * n + k, the place of its colour in the graph's list: in two bytes where the list is short
+/// enough, else in four.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Places {
+pub enum Places {
+    /// For lists of at most [`Places::NARROW`] colours.
     Narrow(Vec<u16>),
+    /// For longer lists.
     Wide(Vec<u32>),
 }
 
 impl Places {
-    /// The most colours that two bytes can tell apart.
-    pub(super) const NARROW: usize = 1 << 16;
+    /// The most colours that two bytes can number.
+    pub const NARROW: usize = 1 << 16;
 
     fn new(places: Vec<u32>, colours: usize) -> Self {
         match colours <= Self::NARROW {
             true => Places::Narrow(places.into_iter().map(|place| place as u16).collect()),
             false => Places::Wide(places),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Places::Narrow(places) => places.len(),
+            Places::Wide(places) => places.len(),
         }
     }
 
@@ -72,6 +93,36 @@ impl Places {
             Places::Narrow(places) => places.iter().for_each(|&place| each(usize::from(place))),
             Places::Wide(places) => places.iter().for_each(|&place| each(place as usize)),
         }
+    }
+}
+
+impl ColourParts {
+    /// Whether every number is within its range, so that nothing can go wrong with these colours. O(tuples).
+    fn are_sound(&self) -> bool {
+        let ColourParts { order, channels, inputs, counts, parents, graphs } = self;
+        let (Some(&first), Some(&last)) = (counts.first(), counts.last()) else { return false };
+        let Ok(order) = u32::try_from(*order) else { return false };
+        let born = counts.windows(2).all(|pair| {
+            let new = parents.get(pair[0] as usize..pair[1] as usize);
+            pair[0] <= pair[1] && new.is_some_and(|new| new.iter().all(|&parent| parent < pair[0]))
+        });
+        let graph = |graph: &GraphColours| {
+            let narrow = matches!(graph.places, Places::Narrow(_));
+            // Lists are in the order of first pairs.
+            let (mut seen, mut ordered) = (0, true);
+            graph.places.for_each(|place| {
+                ordered &= place <= seen;
+                seen += usize::from(place == seen);
+            });
+            graph.nodes.checked_pow(order) == Some(graph.places.len())
+                && narrow == (graph.colours.len() <= Places::NARROW)
+                && ordered
+                && seen == graph.colours.len()
+                && graph.colours.iter().all(|&colour| colour < last)
+        };
+        born && parents.len() == last as usize
+            && (first as usize).checked_mul(*channels) == Some(inputs.len())
+            && graphs.iter().all(graph)
     }
 }
 
@@ -188,51 +239,77 @@ impl Colours {
             )?;
         let inputs = inputs(&levels, channels, rows)?;
         let mut coloured = coloured(&levels).into_iter();
-        let none = || Coloured { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
+        let none = || GraphColours { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
         let graphs = nodes.iter().map(|&n| if n == 0 { None } else { coloured.next() });
-        Ok(Colours {
+        Ok(Colours(ColourParts {
             order,
             channels,
             inputs,
             counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
             parents: parents(&levels),
             graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
-        })
+        }))
+    }
+
+    /// What they are made of.
+    pub fn parts(&self) -> &ColourParts {
+        &self.0
+    }
+
+    /// Colours from their parts. Parts that cannot be those of any graphs are an error. That they are the colours of
+    /// particular graphs is not checked: that would be to colour them again. O(tuples).
+    ///
+    /// ```
+    /// use ppgn_nn::{ColourParts, Colours};
+    /// let rows = |_| Ok(vec![0.0f32, 1.0, 1.0, 0.0]);
+    /// let colours = Colours::new(&[2], 1, 2, &Default::default(), rows)?;
+    /// let parts = colours.parts().clone();
+    /// assert_eq!(Colours::from_parts(parts.clone())?, colours);
+    /// assert!(Colours::from_parts(ColourParts { channels: 2, ..parts }).is_err());
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn from_parts(parts: ColourParts) -> Result<Self> {
+        match parts.are_sound() {
+            true => Ok(Colours(parts)),
+            false => {
+                Err(Error::unfit("the parts do not fit together: they are not the colours of any graphs"))
+            }
+        }
     }
 
     /// The length of the tuples that are coloured: 2 for pairs.
     pub fn order(&self) -> usize {
-        self.order
+        self.0.order
     }
 
     /// The last level, L: the blocks of the networks that these colours are for.
     pub fn depth(&self) -> usize {
-        self.counts.len() - 1
+        self.0.counts.len() - 1
     }
 
     /// How many graphs there are.
     pub fn graphs(&self) -> usize {
-        self.graphs.len()
+        self.0.graphs.len()
     }
 
     /// The nodes of a graph.
     pub fn nodes(&self, graph: usize) -> usize {
-        self.graphs[graph].nodes
+        self.0.graphs[graph].nodes
     }
 
     /// Channels of an input row.
     pub fn channels(&self) -> usize {
-        self.channels
+        self.0.channels
     }
 
     /// The precision in which rows were compared.
     pub fn precision(&self) -> Precision {
-        self.inputs.precision()
+        self.0.inputs.precision()
     }
 
     /// The pairs (or longer tuples) of all graphs: the rows of the dense space.
     pub fn pairs(&self) -> usize {
-        self.graphs.iter().map(|graph| graph.nodes.pow(self.order as u32)).sum()
+        self.0.graphs.iter().map(|graph| graph.nodes.pow(self.0.order as u32)).sum()
     }
 
     /// How many colours a level has over all graphs.
@@ -240,19 +317,19 @@ impl Colours {
     /// # Panics
     /// Beyond the last level.
     pub fn count(&self, level: usize) -> usize {
-        self.counts[level] as usize
+        self.0.counts[level] as usize
     }
 
     /// What a colour of a level (from 1) was at the one below.
     pub(super) fn parent(&self, level: usize, colour: u32) -> u32 {
-        if colour < self.counts[level - 1] { colour } else { self.parents[colour as usize] }
+        if colour < self.0.counts[level - 1] { colour } else { self.0.parents[colour as usize] }
     }
 
     /// How many colours a graph has at each level.
     pub fn rows(&self, graph: usize) -> Vec<usize> {
-        let mut colours = self.graphs[graph].colours.clone();
-        let mut rows = vec![colours.len(); self.counts.len()];
-        for level in (1..self.counts.len()).rev() {
+        let mut colours = self.0.graphs[graph].colours.clone();
+        let mut rows = vec![colours.len(); self.0.counts.len()];
+        for level in (1..self.0.counts.len()).rev() {
             colours.iter_mut().for_each(|colour| *colour = self.parent(level, *colour));
             colours.sort_unstable();
             colours.dedup();
@@ -310,7 +387,7 @@ fn parents(levels: &TupleLevels) -> Vec<u32> {
     parents
 }
 
-fn coloured(levels: &TupleLevels) -> Vec<Coloured> {
+fn coloured(levels: &TupleLevels) -> Vec<GraphColours> {
     let last = levels.depth();
     // Where a colour stands in the list of the graph at hand; lists name what to forget.
     let mut place_of = vec![u32::MAX; levels.count(last)];
@@ -329,7 +406,7 @@ fn coloured(levels: &TupleLevels) -> Vec<Coloured> {
         colours.iter().for_each(|&colour| place_of[colour as usize] = u32::MAX);
         colours.shrink_to_fit();
         let places = Places::new(places, colours.len());
-        coloured.push(Coloured { nodes: levels.nodes(graph), colours, places });
+        coloured.push(GraphColours { nodes: levels.nodes(graph), colours, places });
     }
     coloured
 }

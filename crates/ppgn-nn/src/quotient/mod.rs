@@ -9,13 +9,11 @@
 //! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
 //! rows again.
 
-mod cache;
 mod choice;
 mod colours;
 
-pub use cache::Origin;
-pub use choice::{Choosing, Chosen, Cost, SpaceChoice};
-pub use colours::Colours;
+pub use choice::{Cost, SpaceChoice, flops};
+pub use colours::{ColourParts, Colours, GraphColours, Places};
 
 use crate::error::{Error, Result};
 use crate::precision::{Number, Values, each};
@@ -146,7 +144,7 @@ impl<'a> Assembly<'a> {
         let order = colours.order();
         let mut patterns = Patterns::new(order);
         for (number, &graph) in graphs.iter().enumerate() {
-            let coloured = &colours.graphs[graph];
+            let coloured = &colours.0.graphs[graph];
             let (start, n) = (entries.len(), coloured.nodes);
             let mut tuple = 0;
             coloured.places.for_each(|place| {
@@ -173,7 +171,7 @@ impl<'a> Assembly<'a> {
         if level < self.colours.depth() {
             for (number, &graph) in self.graphs.iter().enumerate() {
                 let row = &self.row[self.starts[number]..self.starts[number + 1]];
-                self.colours.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
+                self.colours.0.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
             }
         }
         if level > 0 {
@@ -248,7 +246,7 @@ fn number(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
 /// The input rows of these colours of level 0, `[ids, channels]`.
 pub(crate) fn inputs(colours: &Colours, ids: &[u32]) -> Values {
     let channels = colours.channels();
-    each!(&colours.inputs, inputs => {
+    each!(&colours.0.inputs, inputs => {
         let rows = ids.iter().flat_map(|&id| &inputs[id as usize * channels..][..channels]);
         Number::values(rows.copied().collect())
     })

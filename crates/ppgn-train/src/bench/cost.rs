@@ -2,11 +2,12 @@
 
 use super::median;
 use super::usage::{peak_rss_mb, rss_mb};
+use crate::error::{Error, Result};
+use crate::session::Session;
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
 use ppgn_nn::equivariant::EquivariantConfig;
-use ppgn_nn::kernels::{Block, Keep, Layer, Mlp, Pairs, Product, Square};
-use ppgn_nn::{Device, Precision, Tensor};
+use ppgn_nn::kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square};
+use ppgn_nn::{Matrix, Precision, Values, Workspace};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -59,7 +60,9 @@ impl FromStr for Subject {
         match parts {
             Some(("block", k @ 2..=10)) => Ok(Subject::Block(k)),
             Some(("layer", k @ 1..=4)) => Ok(Subject::Layer(k)),
-            _ => Err(Error::call(format!("`{text}` is none of block-2 to block-10 and layer-1 to layer-4"))),
+            _ => Err(Error::settings(format!(
+                "`{text}` is none of block-2 to block-10 and layer-1 to layer-4"
+            ))),
         }
     }
 }
@@ -89,7 +92,7 @@ pub struct CostFigures {
     pub features: usize,
     /// Threads that it was spread over.
     pub threads: usize,
-    /// Milliseconds a forward pass, the median.
+    /// Milliseconds per forward pass, the median.
     pub forward_ms: f64,
     /// The memory that the passes and their input took at most, in MiB: right for the first measurement of a process, for
     /// later ones use memory again.
@@ -102,19 +105,29 @@ pub struct CostFigures {
 /// n^(k+1) for a block and n^k for a layer; memory n^k.
 ///
 /// ```
-/// use ppgn_train::bench::{Subject, cost};
-/// let figures = cost(Subject::Block(2), 12, 8, 3)?;
+/// use ppgn_train::{Session, bench::{Subject, cost}};
+/// let figures = cost(&Session::default(), Subject::Block(2), 12, 8, 3)?;
 /// assert!(figures.forward_ms > 0.0);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
-pub fn cost(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
+pub fn cost(
+    session: &Session,
+    subject: Subject,
+    nodes: usize,
+    features: usize,
+    repeats: usize,
+) -> Result<CostFigures> {
+    session.install(|| measure(subject, nodes, features, repeats))
+}
+
+fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
     if nodes == 0 || features == 0 || repeats == 0 {
-        return Err(Error::call("a pass takes at least one node, one channel and one repeat"));
+        return Err(Error::settings("a pass takes at least one node, one channel and one repeat"));
     }
     let numbers =
         u32::try_from(subject.order()).ok().and_then(|k| nodes.checked_pow(k)?.checked_mul(features));
     if numbers.is_none_or(|numbers| numbers > 1 << 31) {
-        return Err(Error::call(format!(
+        return Err(Error::settings(format!(
             "{nodes}^{} tuples of {features} channels are more than fit into memory",
             subject.order()
         )));
@@ -152,23 +165,25 @@ fn block(k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Vec<f64
         layer
     };
     let factors = (0..k).map(|_| Mlp { layers: vec![layer(width), layer(width)] }).collect();
-    let m4 = Some(layer(2 * width));
+    let join = Some(layer(2 * width));
     let product = if k == 2 { Product::Matrix } else { Product::Generalised };
-    let block = Block { product, factors, m3: None, linear: None, m4, norm: None, residual: false };
+    let product = Branch::Product { product, factors, norm: None };
+    let branches = vec![Branch::Skip, product];
+    let block = Block { inputs: width, branches, join, residual: false };
+    let workspace = Workspace::default();
     let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
-    timed(repeats, || block.forward(Pairs::Dense(&graph), x, Keep::Nothing))
+    timed(repeats, || block.forward(&workspace, Pairs::Dense(&graph), x, Keep::Nothing))
 }
 
 /// A layer with all Bell(2k) operations.
 fn layer(k: usize, n: usize, width: usize, x: Vec<f32>, repeats: usize) -> Result<Vec<f64>> {
-    let device = Device::default();
     let rows = x.len() / width;
     let layer = EquivariantConfig { normalise: true, ..EquivariantConfig::new(k, k, width, width) };
-    let layer = layer.init(&device, 0, Precision::F32)?;
-    let x: Tensor<2> = Tensor::<1>::from_data(&x[..], &device).reshape([rows, width]);
+    let layer = layer.init(0, Precision::F32)?;
+    let x = Matrix::new(rows, width, Values::F32(x))?;
     // What can fail is checked before the clock starts.
-    layer.forward(x.clone(), n)?;
-    Ok(timed(repeats, || layer.forward(x.clone(), n).map(Tensor::into_data)))
+    layer.forward(&x, n)?;
+    Ok(timed(repeats, || layer.forward(&x, n)))
 }
 
 /// Seconds of every repeat, after one that warms up.
@@ -197,11 +212,12 @@ mod tests {
 
     #[test]
     fn every_subject_runs_and_too_much_is_refused() {
+        let session = Session::default();
         for subject in Subject::ALL.into_iter().chain([Subject::Block(4), Subject::Layer(1)]) {
-            assert!(cost(subject, 3, 2, 1).unwrap().forward_ms > 0.0);
+            assert!(cost(&session, subject, 3, 2, 1).unwrap().forward_ms > 0.0);
         }
-        assert!(cost(Subject::Block(3), 1 << 20, 8, 1).is_err());
-        assert!(cost(Subject::Block(10), 1 << 40, 8, 1).is_err());
-        assert!(cost(Subject::Layer(2), 0, 8, 1).is_err());
+        assert!(cost(&session, Subject::Block(3), 1 << 20, 8, 1).is_err());
+        assert!(cost(&session, Subject::Block(10), 1 << 40, 8, 1).is_err());
+        assert!(cost(&session, Subject::Layer(2), 0, 8, 1).is_err());
     }
 }

@@ -3,10 +3,12 @@
 use super::usage::peak_rss_mb;
 use crate::batches::batches;
 use crate::data::{Prepared, limited};
-use crate::settings::{Division, Overrides, Settings};
+use crate::error::{Error, NotFinite, Result};
+use crate::session::Session;
+use crate::settings::{Division, Overrides, Request, Settings};
 use crate::trainer::one_step;
-use ppgn_graph::{Dataset, Error, Result};
-use ppgn_nn::{Adam, Device};
+use ppgn_graph::Dataset;
+use ppgn_nn::Adam;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -51,11 +53,21 @@ pub struct EpochFigures {
 }
 
 /// Times one epoch of training on all graphs, after one step that warms up. `watcher` hears of the graphs done so far
-/// and says `false` to stop.
+/// and returns `false` to stop.
 pub fn epoch(
+    session: &Session,
     dataset: &Dataset,
     work: &EpochWork<'_>,
-    watcher: &mut dyn FnMut(usize, usize) -> bool,
+    watcher: &mut (dyn FnMut(usize, usize) -> bool + Send),
+) -> Result<EpochFigures> {
+    session.install(|| measure(session, dataset, work, watcher))
+}
+
+fn measure(
+    session: &Session,
+    dataset: &Dataset,
+    work: &EpochWork<'_>,
+    watcher: &mut (dyn FnMut(usize, usize) -> bool + Send),
 ) -> Result<EpochFigures> {
     let (dataset, given) = match &work.batches {
         Some(given) => {
@@ -64,41 +76,46 @@ pub fn epoch(
         }
         None => (limited(dataset, work.limit, work.overrides.seed.unwrap_or(0))?, None),
     };
-    let all = Division::Shares([1.0, 0.0, 0.0]);
-    let settings =
-        Settings::resolve(dataset.name(), &dataset, work.limit, work.preset, &work.overrides, all, &[])?;
+    let settings = Settings::resolve(&Request {
+        limit: work.limit,
+        preset: work.preset,
+        overrides: work.overrides.clone(),
+        division: Division::Shares([1.0, 0.0, 0.0]),
+        ..Request::new(dataset.name(), &dataset)
+    })?;
     let start = Instant::now();
-    let prepared = Prepared::new(&settings, &dataset)?;
+    let prepared = Prepared::new(session, &settings, &dataset)?;
     let prepare_s = start.elapsed().as_secs_f64();
 
     let training = &settings.training;
     let batches = given.unwrap_or_else(|| {
         batches(&dataset, &prepared.split.train, training.batch, training.batching, settings.drawn_from(), 1)
     });
-    let device = Device::default();
-    let mut network = settings.network.init(&device, settings.drawn_from(), training.precision)?;
+    let network = settings.network.init(settings.drawn_from(), training.precision)?;
+    let mut network = network.with_workspace(session.workspace());
     let mut adam = Adam::new(&crate::run::arrays(&network)?);
-    let Some(first) = batches.first() else { return Err(Error::call("there are no batches to train on")) };
+    let Some(first) = batches.first() else {
+        return Err(Error::settings("there are no batches to train on"));
+    };
     let mut rows = vec![0; settings.network.blocks.len() + 1];
     let mut memory = Vec::new();
-    let mut train = |chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
-        let batch = prepared.batch(chosen, &device)?;
+    let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
+        let batch = prepared.batch(chosen)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
         let step = one_step(&prepared, &mut network, &mut adam, &batch, chosen, training.rate, &mut memory)?;
-        step.map(|(loss, _)| loss).ok_or_else(|| {
-            Error::unfit("the loss is no finite number after some steps; a smaller --rate may help")
-        })
+        let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
+        step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite))
     };
-    train(first, &mut rows)?;
+    train(1, first, &mut rows)?;
     rows.fill(0);
 
     let (mut loss, mut graphs) = (0.0, 0);
     let start = Instant::now();
-    for chosen in &batches {
-        loss += train(chosen, &mut rows)?;
+    for (number, chosen) in batches.iter().enumerate() {
+        loss += train(number + 1, chosen, &mut rows)?;
         graphs += chosen.len();
         if !watcher(graphs, dataset.len()) {
-            return Err(Error::unfit("stopped before the epoch was over"));
+            return Err(Error::Interrupted);
         }
     }
     let epoch_s = start.elapsed().as_secs_f64();
@@ -121,13 +138,15 @@ pub fn epoch(
 /// The graphs that batches name, each once, and the batches by their new numbers.
 fn named(dataset: &Dataset, batches: &[Vec<u32>]) -> Result<(Dataset, Vec<Vec<u32>>)> {
     if batches.is_empty() || batches.iter().any(Vec::is_empty) {
-        return Err(Error::call("a file of batches has at least one batch, and a batch at least one graph"));
+        return Err(Error::settings(
+            "a file of batches has at least one batch, and a batch at least one graph",
+        ));
     }
     let mut chosen = batches.concat();
     chosen.sort_unstable();
     chosen.dedup();
     if let Some(&beyond) = chosen.last().filter(|&&g| g as usize >= dataset.len()) {
-        return Err(Error::call(format!(
+        return Err(Error::settings(format!(
             "the batches name graph {beyond}, but {} has {} graphs, counted from 0",
             dataset.name(),
             dataset.len()

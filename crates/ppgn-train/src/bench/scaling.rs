@@ -1,9 +1,9 @@
 //! How cost grows with n: sizes to measure, exponents fitted to what was measured, a table and a picture.
 
 use super::cost::{CostFigures, Subject};
-use crate::picture::{Panel, Picture};
+use crate::chart::{Chart, Curve, Look, Panel};
+use crate::error::{Error, Result};
 use ppgn_graph::file::write_whole;
-use ppgn_graph::{Error, Result};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub struct Growth {
 impl Growth {
     /// From the measurements of one subject, at least two, by n.
     pub fn new(points: Vec<CostFigures>) -> Result<Self> {
-        let few = || Error::call("an exponent needs measurements at two sizes at least");
+        let few = || Error::settings("an exponent needs measurements at two sizes at least");
         let [.., last] = &points[..] else { return Err(few()) };
         let [time_claim, space_claim] = last.subject.exponents();
         let (subject, half) = (last.subject, last.nodes / 2);
@@ -79,13 +79,12 @@ fn exponent(points: &[&CostFigures], of: impl Fn(&CostFigures) -> Option<f64>) -
     (spread > 0.0).then(|| logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread)
 }
 
-/// Writes `scaling.csv`, `scaling.svg` and `scaling.png` to a folder.
+/// Writes `scaling.csv` and `scaling.svg` to a folder.
 pub fn write_scaling(growths: &[Growth], folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let picture = picture(growths);
     write_whole(&folder.join("scaling.csv"), csv(growths).as_bytes())?;
-    write_whole(&folder.join("scaling.svg"), picture.svg().as_bytes())?;
-    write_whole(&folder.join("scaling.png"), &picture.png())
+    write_whole(&folder.join("scaling.svg"), chart(growths).svg().as_bytes())?;
+    Ok(())
 }
 
 fn csv(growths: &[Growth]) -> String {
@@ -98,23 +97,17 @@ fn csv(growths: &[Growth]) -> String {
     csv
 }
 
-fn picture(growths: &[Growth]) -> Picture {
+fn chart(growths: &[Growth]) -> Chart {
     let names: Vec<String> = growths.iter().map(|growth| growth.subject.to_string()).collect();
-    let panel = |title: &str, of: &dyn Fn(&CostFigures) -> Option<f64>| Panel {
-        title: title.into(),
-        curves: growths
-            .iter()
-            .zip(&names)
-            .map(|(growth, name)| {
-                let points = growth.points.iter().filter_map(|p| Some((p.nodes as f64, of(p)?)));
-                (name.as_str(), points.collect())
-            })
-            .collect(),
+    let panel = |title: &str, of: &dyn Fn(&CostFigures) -> Option<f64>| {
+        let curves = growths.iter().zip(&names).map(|(growth, name)| {
+            let points = growth.points.iter().filter_map(|p| Some((p.nodes as f64, of(p)?)));
+            Curve { name, points: points.collect() }
+        });
+        Panel { title: title.into(), curves: curves.collect(), best: None }
     };
-    Picture::logarithmic(vec![
-        panel("time by nodes, ms", &|p| Some(p.forward_ms)),
-        panel("memory by nodes, MiB", &|p| p.space_mb),
-    ])
+    let time = panel("time by nodes, ms", &|p| Some(p.forward_ms));
+    Chart::logarithmic(Look::File, vec![time, panel("memory by nodes, MiB", &|p| p.space_mb)])
 }
 
 #[cfg(test)]

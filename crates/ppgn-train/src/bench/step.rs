@@ -3,11 +3,10 @@
 use super::gemm::gemm_gflops;
 use super::median;
 use super::usage::{minor_faults, peak_rss_mb};
+use crate::error::{Error, Result};
+use crate::session::Session;
 use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
-use ppgn_nn::{
-    Adam, Batch, BlockConfig, Colours, Cost, Device, PpgnConfig, Precision, SpaceChoice, Values, loss,
-};
+use ppgn_nn::{Adam, Batch, BlockConfig, Colours, Cost, Loss, PpgnConfig, Precision, SpaceChoice, Values};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -40,7 +39,7 @@ pub struct StepFigures {
     pub threads: usize,
     /// Rows at every level, from the input to the last block's output.
     pub rows: Vec<usize>,
-    /// Milliseconds a step, the median.
+    /// Milliseconds per step, the median.
     pub step_ms: f64,
     /// Billions of operations a second, by [`step_flops`], the dense space's count whatever the space is.
     pub gflops: f64,
@@ -48,7 +47,7 @@ pub struct StepFigures {
     pub gemm_gflops: f64,
     /// The most memory that was resident during the steps, in MiB.
     pub peak_rss_mb: Option<f64>,
-    /// Minor page faults a step.
+    /// Minor page faults per step.
     pub minor_faults: Option<f64>,
 }
 
@@ -66,16 +65,20 @@ pub fn step_flops(work: &StepWork) -> f64 {
 ///
 /// ```
 /// use ppgn_nn::SpaceChoice;
-/// use ppgn_train::bench::{StepWork, step};
+/// use ppgn_train::{Session, bench::{StepWork, step}};
 /// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3 };
-/// let figures = step(&work)?;
+/// let figures = step(&Session::default(), &work)?;
 /// assert!(figures.step_ms > 0.0 && figures.rows == [32; 4]);
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
-pub fn step(work: &StepWork) -> Result<StepFigures> {
+pub fn step(session: &Session, work: &StepWork) -> Result<StepFigures> {
+    session.install(|| measure(work))
+}
+
+fn measure(work: &StepWork) -> Result<StepFigures> {
     let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
     if graphs == 0 || n == 0 || steps == 0 {
-        return Err(Error::call("a step takes at least one graph with one node, and one step"));
+        return Err(Error::settings("a step takes at least one graph with one node, and one step"));
     }
     let config =
         PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
@@ -83,14 +86,13 @@ pub fn step(work: &StepWork) -> Result<StepFigures> {
     let widest = inputs.max(features);
     let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(widest));
     if numbers.is_none_or(|numbers| numbers > 1 << 31) {
-        return Err(Error::call(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
+        return Err(Error::settings(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
     }
     let before = gemm_gflops(graphs * n * n, steps);
-    let device = Device::default();
-    let mut network = config.init(&device, 0, Precision::F32)?;
+    let mut network = config.init(0, Precision::F32)?;
     let mut random = Stream::new(0, "step", &[]);
     let rows: Vec<f32> = (0..graphs * n * n * inputs).map(|_| random.unit() as f32).collect();
-    let (batch, rows, space) = on_space(&config, rows, work, space, &device)?;
+    let (batch, rows, space) = on_space(&config, rows, work, space)?;
     let classes: Vec<usize> = (0..graphs).map(|g| g % 2).collect();
     let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
     let mut adam = Adam::new(&parameters);
@@ -104,7 +106,7 @@ pub fn step(work: &StepWork) -> Result<StepFigures> {
             faults = minor_faults();
         }
         let start = Instant::now();
-        let step = network.backward_in(memory, &batch, |scores| loss::cross_entropy(scores, &classes))?;
+        let step = network.backward_in(memory, &batch, |scores| Loss::cross_entropy(&classes).of(scores))?;
         network.update(|parameters| adam.step(parameters, &step.gradients, 1e-4))?;
         memory = step.gradients;
         times.push(start.elapsed().as_secs_f64());
@@ -135,7 +137,6 @@ fn on_space(
     rows: Vec<f32>,
     work: &StepWork,
     space: SpaceChoice,
-    device: &Device,
 ) -> Result<(Batch, Vec<usize>, SpaceChoice)> {
     let (n, graphs) = (work.nodes, work.batch);
     let of_graph = |g: usize| &rows[g * n * n * work.inputs..][..n * n * work.inputs];
@@ -145,13 +146,13 @@ fn on_space(
         let colours =
             Colours::new(&nodes, work.inputs, depth, &Default::default(), |g| Ok(of_graph(g).to_vec()))?;
         if space == SpaceChoice::Quotient || Cost::new(config, &colours).share() < 1.0 {
-            let batch = Batch::quotient(&colours, &(0..graphs).collect::<Vec<_>>(), device)?;
+            let batch = Batch::quotient(&colours, &(0..graphs).collect::<Vec<_>>())?;
             let rows = (0..=depth).map(|level| colours.count(level)).collect();
             return Ok((batch, rows, SpaceChoice::Quotient));
         }
     }
     let each: Vec<(usize, &[f32])> = (0..graphs).map(|g| (n, of_graph(g))).collect();
-    let batch = Batch::dense(work.inputs, &each, device)?;
+    let batch = Batch::dense(work.inputs, &each)?;
     Ok((batch, vec![graphs * n * n; depth + 1], SpaceChoice::Dense))
 }
 

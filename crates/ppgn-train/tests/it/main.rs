@@ -1,4 +1,8 @@
-//! The integration tests of ppgn-train, one module a theme.
+//! The integration tests of ppgn-train, one module per theme.
 
+mod choice;
 mod protocols;
 mod resume;
+mod sessions;
+mod settings;
+mod space;

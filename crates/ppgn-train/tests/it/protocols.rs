@@ -3,6 +3,7 @@
 use ppgn_graph::generate::generate;
 use ppgn_graph::{Dataset, Graph, Target};
 use ppgn_nn::BlockConfig;
+use ppgn_train::protocol::*;
 use ppgn_train::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +21,8 @@ fn tiny() -> Overrides {
     }
 }
 
-fn template<'a>(dataset: &'a Dataset, overrides: &'a Overrides) -> Template<'a> {
-    Template { data: "csl", dataset, limit: None, preset: "small", overrides, targets: &[] }
+fn request<'a>(dataset: &'a Dataset, overrides: &Overrides) -> Request<'a> {
+    Request { overrides: overrides.clone(), ..Request::new("csl", dataset) }
 }
 
 const ONE: Workers = Workers { jobs: 1, threads: 1 };
@@ -35,9 +36,9 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
     let folder = tempfile::tempdir().unwrap();
     let (data, overrides) = (data(), tiny());
     let cv = |name: &str, folds: &[usize]| {
-        Cv::new(&template(&data, &overrides), folds, folder.path().join(name)).unwrap()
+        Cv::new(&request(&data, &overrides), folds, folder.path().join(name)).unwrap()
     };
-    let whole = cv("whole", &[]).run(&data, ONE, &|_, _| true).unwrap().unwrap();
+    let whole = cv("whole", &[]).run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
     assert_eq!((whole.folds.len(), whole.folds_are, whole.curves[9].len()), (10, "dealt", 3));
     // Folds start from different weights.
     assert_ne!(metrics(&folder.path().join("whole"), 1), metrics(&folder.path().join("whole"), 2));
@@ -52,7 +53,7 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
             Notice::Training(Event::Step { .. }) => steps.fetch_add(1, Ordering::Relaxed) < 60,
             _ => true,
         };
-        if let Some(report) = parts.run(&data, three, &count).unwrap() {
+        if let Some(report) = parts.run(&Session::default(), &data, three, &count).unwrap() {
             break report;
         }
         assert!(calls < 50);
@@ -68,7 +69,7 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
     // What is finished is read, and some folds are averaged by themselves.
     let some = cv("whole", &[2, 5]);
     let trained = |_: &Job, notice: Notice<'_>| !matches!(notice, Notice::Training(_));
-    let report = some.run(&data, ONE, &trained).unwrap().unwrap();
+    let report = some.run(&Session::default(), &data, ONE, &trained).unwrap().unwrap();
     assert_eq!(report.curves, [whole.curves[1].clone(), whole.curves[4].clone()]);
     assert!(folder.path().join("whole/cv.json").exists());
 }
@@ -77,19 +78,19 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
 fn other_settings_in_the_same_place_are_refused_before_anything_is_trained() {
     let folder = tempfile::tempdir().unwrap();
     let (data, overrides) = (data(), tiny());
-    let cv = Cv::new(&template(&data, &overrides), &[1], folder.path()).unwrap();
-    cv.run(&data, ONE, &|_, _| true).unwrap().unwrap();
+    let cv = Cv::new(&request(&data, &overrides), &[1], folder.path()).unwrap();
+    cv.run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
     let other = Overrides { rate: Some(0.5), ..tiny() };
-    let error = Cv::new(&template(&data, &other), &[2, 1], folder.path())
+    let error = Cv::new(&request(&data, &other), &[2, 1], folder.path())
         .unwrap()
-        .run(&data, ONE, &|_, _| true)
+        .run(&Session::default(), &data, ONE, &|_, _| true)
         .unwrap_err();
     assert!(
         error.is_call() && error.to_string().contains("training.rate is 0.001 there and 0.5 here"),
         "{error}"
     );
     assert!(!folder.path().join("fold-2").exists());
-    let fold = Cv::new(&template(&data, &overrides), &[11], folder.path()).unwrap_err();
+    let fold = Cv::new(&request(&data, &overrides), &[11], folder.path()).unwrap_err();
     assert!(fold.is_call() && fold.to_string().contains("its folds are 1 to 10"), "{fold}");
 }
 
@@ -98,8 +99,8 @@ fn a_search_ranks_its_trials_and_goes_on_after_one_that_diverged() {
     let folder = tempfile::tempdir().unwrap();
     let (data, overrides) = (data(), tiny());
     let grid = Grid::from_toml("rate = [1e38, 1e-3]\ndecay = [1.0, 0.5]", "grid").unwrap();
-    let search = || Search::new(&template(&data, &overrides), &grid, folder.path()).unwrap();
-    let report = search().run(&data, ONE, &|_, _| true).unwrap().unwrap();
+    let search = || Search::new(&request(&data, &overrides), &grid, folder.path()).unwrap();
+    let report = search().run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
     let places: Vec<bool> = report.trials.iter().map(|t| t.diverged.is_some()).collect();
     assert_eq!(places, [false, false, true, true], "{report:?}");
     assert_eq!(report.best.as_ref().unwrap()["rate"].as_float(), Some(1e-3));
@@ -107,10 +108,13 @@ fn a_search_ranks_its_trials_and_goes_on_after_one_that_diverged() {
         report.trials[0].run.ends_with("decay=1.0,rate=0.001")
             | report.trials[0].run.ends_with("decay=0.5,rate=0.001")
     );
-    let again = search().run(&data, Workers { jobs: 2, threads: 1 }, &|_, _| true).unwrap().unwrap();
+    let again = search()
+        .run(&Session::default(), &data, Workers { jobs: 2, threads: 1 }, &|_, _| true)
+        .unwrap()
+        .unwrap();
     assert_eq!(report, again);
     let fixed = Overrides { rate: Some(0.1), ..tiny() };
-    assert!(Search::new(&template(&data, &fixed), &grid, folder.path()).unwrap_err().is_call());
+    assert!(Search::new(&request(&data, &fixed), &grid, folder.path()).unwrap_err().is_call());
 }
 
 /// Graphs whose number of edges is to be told, in a unit of their own.
@@ -127,12 +131,12 @@ fn numbers(unit: &str) -> Dataset {
 }
 
 #[test]
-fn numbers_are_searched_by_validation_and_told_in_their_units() {
+fn regression_is_searched_by_validation_and_reported_in_its_units() {
     let folder = tempfile::tempdir().unwrap();
     let (data, overrides) = (numbers("D"), Overrides { epochs: Some(20), ..tiny() });
     let grid = Grid::from_toml("rate = [1e-2, 1e-5]", "grid").unwrap();
-    let search = Search::new(&template(&data, &overrides), &grid, folder.path().join("s")).unwrap();
-    let report = search.run(&data, ONE, &|_, _| true).unwrap().unwrap();
+    let search = Search::new(&request(&data, &overrides), &grid, folder.path().join("s")).unwrap();
+    let report = search.run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
     let best = &report.trials[0];
     let summary = Run::summary(&best.run).unwrap().unwrap();
     // The best epoch is the validation part's, and by its loss.
@@ -145,23 +149,19 @@ fn numbers_are_searched_by_validation_and_told_in_their_units() {
     assert!((test.mae[0] - test.loss * summary.scaling[0].deviation).abs() < 1e-3 * test.mae[0].max(1.0));
 
     let table = Table2::printed().unwrap();
-    let mu = Asked::Alone("mu".into());
-    let job = mu.job(&table, &template(&data, &overrides), folder.path()).unwrap();
-    let stop = || false;
-    let told = estimate(std::slice::from_ref(&job), &data, ONE, &stop).unwrap().unwrap();
+    let mu = Networks::Alone("mu".into());
+    let job = mu.job(&table, &request(&data, &overrides), folder.path()).unwrap();
+    let session = Session::default();
+    let estimated = estimate(&session, std::slice::from_ref(&job), &data, ONE).unwrap().unwrap();
     assert_eq!(job.standing().unwrap(), Standing::Begun(1));
-    assert!(told.epoch > 0.0 && told.seconds > told.epoch, "{told:?}");
-    let ended = run_jobs(std::slice::from_ref(&job), &data, ONE, &|_, _| true).unwrap().unwrap();
+    assert!(estimated.epoch > 0.0 && estimated.seconds > estimated.epoch, "{estimated:?}");
+    let ended = run_jobs(&session, std::slice::from_ref(&job), &data, ONE, &|_, _| true).unwrap().unwrap();
     let Ended::Finished(finished) = &ended[0] else { panic!("{ended:?}") };
     let rows = Row2::of(&table, &mu, finished).unwrap();
     assert_eq!((rows.len(), rows[0].printed, rows[0].rank.of), (1, Some(0.0934), 4));
-    assert_eq!(estimate(&[job], &data, ONE, &stop).unwrap().unwrap().seconds, 0.0);
-    let wrong = mu.job(&table, &template(&numbers("eV"), &overrides), folder.path()).unwrap_err();
+    assert_eq!(estimate(&session, &[job], &data, ONE).unwrap().unwrap().seconds, 0.0);
+    let wrong = mu.job(&table, &request(&numbers("eV"), &overrides), folder.path()).unwrap_err();
     assert!(wrong.to_string().contains("the table's unit is `D`"), "{wrong}");
-    assert!(
-        Cv::new(&template(&data, &overrides), &[], folder.path())
-            .unwrap_err()
-            .to_string()
-            .contains("--split")
-    );
+    let refused = Cv::new(&request(&data, &overrides), &[], folder.path()).unwrap_err();
+    assert!(matches!(refused, Error::NeedsClasses { .. }) && refused.is_call(), "{refused}");
 }

@@ -2,7 +2,9 @@
 
 use ppgn_graph::generate::generate;
 use ppgn_nn::BlockConfig;
-use ppgn_train::{Division, Event, Outcome, Overrides, Predictor, Run, Settings, train};
+use ppgn_train::{
+    Division, Error, Event, Outcome, Overrides, Predictor, Request, Run, Session, Settings, train,
+};
 use std::path::Path;
 
 fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
@@ -14,7 +16,7 @@ fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
         ..Overrides::default()
     };
     let division = Division::Shares([0.5, 0.25, 0.25]);
-    let settings = Settings::resolve("csl", &data, None, "small", &overrides, division, &[]).unwrap();
+    let settings = Settings::resolve(&Request { overrides, division, ..Request::new("csl", &data) }).unwrap();
     (data, settings)
 }
 
@@ -30,7 +32,7 @@ fn stopping_anywhere_changes_nothing() {
     let (data, settings) = settings(4);
     let whole = folder.path().join("whole");
     let run = Run::create(&whole, settings.clone()).unwrap();
-    assert!(matches!(train(&run, &data, &mut |_| true).unwrap(), Outcome::Finished(_)));
+    assert!(matches!(train(&Session::default(), &run, &data, &mut |_| true).unwrap(), Outcome::Finished(_)));
     drop(run);
 
     let parts = folder.path().join("parts");
@@ -41,7 +43,7 @@ fn stopping_anywhere_changes_nothing() {
         let run = Run::open(&parts).unwrap();
         let mut steps = 0;
         // Stop after ever more steps: within the first epoch, within later ones, and at their ends.
-        let outcome = train(&run, &data, &mut |event| {
+        let outcome = train(&Session::default(), &run, &data, &mut |event| {
             steps += usize::from(matches!(event, Event::Step { .. }));
             steps < rounds * 2
         });
@@ -53,7 +55,7 @@ fn stopping_anywhere_changes_nothing() {
     assert!(rounds > 3, "{rounds}");
     assert_eq!(files(&whole), files(&parts));
 
-    let predictor = Predictor::open(&parts).unwrap();
+    let predictor = Predictor::open(&Session::default(), &parts).unwrap();
     assert_eq!(predictor.predict(&data).unwrap().len(), data.len());
     assert_eq!(predictor.embed(&data).unwrap()[0].len(), predictor.settings().network.embedding());
 }
@@ -64,33 +66,40 @@ fn one_process_at_a_time_and_no_overwriting() {
     let (_, settings) = settings(1);
     let path = folder.path().join("run");
     let run = Run::create(&path, settings.clone()).unwrap();
-    assert!(Run::open(&path).unwrap_err().to_string().contains("another process is training"));
-    assert!(Run::create(&path, settings).unwrap_err().is_call());
+    assert!(matches!(Run::open(&path), Err(Error::Busy { path: busy }) if busy == path));
+    let again = Run::create(&path, settings).unwrap_err();
+    assert!(matches!(again, Error::Exists { .. }) && again.is_call());
     drop(run);
     assert!(Run::open(&path).is_ok());
-    assert!(Run::open(folder.path()).unwrap_err().to_string().contains("no config.toml"));
+    assert!(matches!(Run::open(folder.path()), Err(Error::NotARun { .. })));
 }
 
 #[test]
-fn damaged_files_are_told_and_other_data_is_refused() {
+fn damaged_files_are_reported_and_other_data_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (data, settings) = settings(2);
     let path = folder.path().join("run");
     let run = Run::create(&path, settings).unwrap();
-    train(&run, &data, &mut |_| true).unwrap();
+    train(&Session::default(), &run, &data, &mut |_| true).unwrap();
     let other = generate("csl:n=11,skips=2+3,copies=6,seed=1").unwrap();
-    assert!(train(&run, &other, &mut |_| true).unwrap_err().to_string().contains("content has changed"));
+    let refused = train(&Session::default(), &run, &other, &mut |_| true).unwrap_err();
+    assert!(
+        matches!(refused, Error::OtherData { .. }) && refused.to_string().contains("content has changed")
+    );
     let model = path.join("checkpoint/model.safetensors");
     let bytes = std::fs::read(&model).unwrap();
     std::fs::write(&model, &bytes[..bytes.len() / 2]).unwrap();
     assert!(
-        train(&run, &data, &mut |_| true).unwrap_err().to_string().contains("not a sound safetensors file")
+        train(&Session::default(), &run, &data, &mut |_| true)
+            .unwrap_err()
+            .to_string()
+            .contains("not a sound safetensors file")
     );
     // A half-written line beyond the checkpoint is cut off.
     std::fs::write(&model, &bytes).unwrap();
     let metrics = path.join("metrics.jsonl");
     let text = std::fs::read_to_string(&metrics).unwrap();
     std::fs::write(&metrics, format!("{text}{{\"epoch\":3,\"ra")).unwrap();
-    train(&run, &data, &mut |_| true).unwrap();
+    train(&Session::default(), &run, &data, &mut |_| true).unwrap();
     assert_eq!(std::fs::read_to_string(&metrics).unwrap(), text);
 }

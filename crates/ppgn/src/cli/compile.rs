@@ -1,16 +1,17 @@
 //! `ppgn compile`: a theorem of the paper as weights, for given graphs, in a run folder like any other.
 
 use super::data::DATA_HELP;
+use super::folder::free_folder;
 use super::input::{InputArgs, size};
 use super::interrupt::on_ctrl_c;
+use super::load::load_all;
 use super::output::{self, counted};
-use super::train::free_folder;
-use super::train::settings::load_all;
 use super::wl::{free_memory, test};
+use super::wrong::wrong;
 use anyhow::Result;
-use ppgn::graph::{Dataset, Error};
+use ppgn::graph::Dataset;
+use ppgn::nn::Model;
 use ppgn::nn::compile::{self, Compiled, Multiset, Options};
-use ppgn::nn::{Device, Model};
 use ppgn::train::{Run, Settings};
 use ppgn::wl::{Features, Test, refine};
 use serde_json::json;
@@ -23,7 +24,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = DATA_HELP)]
 pub(crate) struct Args {
-    /// The graphs: the network's scores differ for two of them exactly if the test parts them
+    /// The graphs: the network's scores differ for two of them exactly if the test distinguishes them
     data: String,
     /// The test: 2-fwl (theorem 2), k-fwl (the generalised product of section 6) or k-wl (theorem 1), such as 3-fwl
     #[arg(long, value_name = "TEST", default_value = "2-fwl")]
@@ -31,13 +32,13 @@ pub(crate) struct Args {
     /// The k of k-wl and k-fwl
     #[arg(long, value_name = "K")]
     order: Option<usize>,
-    /// So many rounds of the test [default: the fewest that part the graphs as the stable colouring does]
+    /// Rounds of the test [default: the fewest that distinguish the graphs as the stable colouring does]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
     /// How multisets of colours become vectors: projections, power-sums (the paper's) or counts
     #[arg(long, value_name = "HOW", default_value = "projections", value_parser = multiset)]
     multiset: Multiset,
-    /// Labels of nodes and edges are no colours
+    /// Ignore the labels of nodes and edges
     #[arg(long)]
     ignore_labels: bool,
     /// Say what every block does
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     /// The run folder [default: runs/DATA-TEST, with a number after it if that is there]
     #[arg(long, value_name = "NET")]
     out: Option<PathBuf>,
-    /// At most so much memory for the test, such as 2GiB [default: 80 % of what is free]
+    /// Memory limit of the test, such as 2GiB [default: 80 % of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
     /// Print one JSON object
@@ -57,23 +58,20 @@ pub(crate) struct Args {
 }
 
 fn multiset(name: &str) -> Result<Multiset, String> {
-    name.parse().map_err(|e: Error| e.to_string())
+    name.parse().map_err(|e: ppgn::nn::Error| e.to_string())
 }
 
 /// Runs `ppgn compile`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let test = test(&args.test, args.order)?;
     if test.k() < 2 {
-        return Err(Error::call(format!(
-            "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl parts the \
-             same graphs"
-        ))
-        .into());
+        return Err(wrong(format!(
+            "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl distinguishes \
+             the same graphs"
+        )));
     }
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        return Err(
-            Error::call(format!("{} is there already; --out names a new folder", out.display())).into()
-        );
+        return Err(ppgn::train::Error::Exists { path: out.clone() }.into());
     }
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let start = Instant::now();
@@ -82,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     compiled.verify(dataset.graphs(), dataset.schema())?;
     let settings = Settings::compiled(&test.to_string(), &dataset, &compiled)?;
     let out = args.out.clone().unwrap_or_else(|| free_folder(&format!("{}-{test}", dataset.name())));
-    let run = Run::import(&out, settings, &compiled.network(&Device::default())?)?;
+    let run = Run::import(&out, settings, &compiled.network()?)?;
     let seconds = start.elapsed().as_secs_f64();
     match args.json {
         true => output::json(&to_json(test, &run, &dataset, &compiled, seconds))?,
@@ -156,7 +154,7 @@ fn to_text(
     seconds: f64,
 ) -> String {
     let mut text = format!(
-        "{}: {} in {}, as {} parts them after {}; {} with {} parameters ({seconds:.1} s)\n",
+        "{}: {} in {}, as {} distinguishes them after {}; {} with {} parameters ({seconds:.1} s)\n",
         dataset.name(),
         counted(dataset.len(), "graph", "graphs"),
         counted(classes(compiled), "class", "classes"),
@@ -185,8 +183,8 @@ fn to_text(
         );
     }
     let apart = match classes(compiled) {
-        1 => "It parts none of them".to_string(),
-        _ => format!("Scores of graphs that it parts differ by {} or more", compiled.margin),
+        1 => "It distinguishes none of them".to_string(),
+        _ => format!("Scores of graphs that it distinguishes differ by {} or more", compiled.margin),
     };
     let largest = compiled.largest.max(1.0).log2();
     let _ = writeln!(text, "{apart}; no sum exceeds 2^{largest:.1}, so f64 is exact in any order.");

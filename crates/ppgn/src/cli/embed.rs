@@ -1,14 +1,16 @@
 //! `ppgn embed`: the pooled features of graphs, as an array that NumPy reads.
 
 use super::data::DATA_HELP;
+use super::folder::file_name;
 use super::input::InputArgs;
+use super::load::load_all;
 use super::output;
-use super::train::settings::load_all;
+use super::wrong::wrong;
 use anyhow::Result;
+use ppgn::graph::Dataset;
 use ppgn::graph::format::npy::write_npz;
-use ppgn::graph::{Dataset, Error};
 use ppgn::nn::Precision;
-use ppgn::train::Predictor;
+use ppgn::train::{Predictor, Session};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The run folder
     run: PathBuf,
-    /// The graphs; they have the features of those that the run was trained on
+    /// The graphs, with the features of those that the run was trained on
     data: String,
     /// Where to: an .npz with the array `embedding`, graphs x features [default: DATASET.embedding.npz]
     #[arg(long, value_name = "FILE")]
@@ -37,9 +39,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(out) = &args.out
         && !out.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"))
     {
-        return Err(Error::call(format!("{}: embeddings are written as .npz", out.display())).into());
+        return Err(wrong(format!("{}: embeddings are written as .npz", out.display())));
     }
-    let predictor = Predictor::open(&args.run)?;
+    let predictor = Predictor::open(&Session::default(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));
     let start = Instant::now();
@@ -66,9 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn default_file(dataset: &Dataset) -> PathBuf {
-    let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    let name: String = dataset.name().trim_start_matches('.').chars().map(fit).take(100).collect();
-    format!("{name}.embedding.npz").into()
+    format!("{}.embedding.npz", file_name(dataset.name())).into()
 }
 
 /// Writes `embedding` in the network's precision, and where the data has classes their labels as `label`.

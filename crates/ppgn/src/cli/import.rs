@@ -5,16 +5,17 @@
 //! 0, 1, ... as many as there are outputs.
 
 use super::data::DATA_HELP;
+use super::folder::free_folder;
 use super::input::InputArgs;
+use super::load::load_all;
 use super::output;
-use super::train::free_folder;
-use super::train::settings::{encoding, load_all, named};
 use anyhow::Result;
 use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::format::qm9::FEATURES;
 use ppgn::graph::{Dataset, Error, LabelColumn, Schema, Target};
-use ppgn::nn::{Device, PpgnConfig, SuffixKind, import};
-use ppgn::train::{Goal, Run, Scaling, Settings};
+use ppgn::nn::{PpgnConfig, SuffixKind, import};
+use ppgn::train::text::{encoding, named};
+use ppgn::train::{Goal, Imported, Run, Scaling, Settings};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,17 +58,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => Fit::plainest(args.encoding, &config)?,
     };
     let Fit { source, schema, goal, scaling, note } = fit;
-    let source = source.unwrap_or_else(|| name.to_string());
-    let settings = Settings::imported(
-        &source,
-        checkpoint.precision,
-        args.encoding,
-        config.clone(),
+    let settings = Settings::imported(Imported {
+        dataset: source.unwrap_or_else(|| name.to_string()),
+        precision: checkpoint.precision,
+        encoding: args.encoding,
+        network: config.clone(),
         goal,
         schema,
         scaling,
-    )?;
-    let network = checkpoint.network(&Device::default())?;
+    })?;
+    let network = checkpoint.network()?;
     let out = args.out.clone().unwrap_or_else(|| free_folder(name));
     let run = Run::import(&out, settings, &network)?;
     if let Some(note) = note {

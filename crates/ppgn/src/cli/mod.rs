@@ -4,17 +4,23 @@ mod bench;
 mod compile;
 mod data;
 mod embed;
+mod folder;
 mod hint;
+mod hint_train;
 mod import;
 mod input;
 mod interrupt;
+mod load;
 mod output;
 mod predict;
 mod protocol;
 mod runs;
+mod session;
+mod settings;
 mod threads;
 mod train;
 mod wl;
+mod wrong;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -83,8 +89,8 @@ pub(crate) fn run() -> ExitCode {
             {
                 return ExitCode::SUCCESS; // whoever was reading has seen enough
             }
-            eprintln!("error: {error:#}");
-            if let Some(hint) = hint::hint(&error) {
+            eprintln!("error: {}", message(&error));
+            if let Some(hint) = hint::hint(&error).or_else(|| hint_train::hint(&error)) {
                 eprintln!("hint: {hint}");
             }
             ExitCode::from(exit_code(&error))
@@ -92,13 +98,39 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// The message of an error and of its causes, each once: many messages end with that of their cause.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 fn exit_code(error: &anyhow::Error) -> u8 {
+    if let Some(error) = error.downcast_ref::<ppgn::train::Error>() {
+        return match error {
+            ppgn::train::Error::Interrupted => interrupt::INTERRUPTED,
+            error if error.is_call() => 2,
+            _ => 1,
+        };
+    }
+    if error.is::<wrong::WrongCall>() {
+        return 2;
+    }
     if let Some(error) = error.downcast_ref::<ppgn::wl::Error>() {
         return match error {
             ppgn::wl::Error::Interrupted => interrupt::INTERRUPTED,
             error if error.is_call() => 2,
             _ => 1,
         };
+    }
+    if let Some(error) = error.downcast_ref::<ppgn::nn::Error>() {
+        return if error.is_call() { 2 } else { 1 };
     }
     let call = error.downcast_ref::<ppgn::graph::Error>().is_some_and(ppgn::graph::Error::is_call);
     if call { 2 } else { 1 }

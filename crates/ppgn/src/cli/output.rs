@@ -50,6 +50,12 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
+/// Figures by the names of the targets.
+pub(crate) fn by_target(targets: &[String], figures: &[f64]) -> serde_json::Value {
+    let pairs = targets.iter().zip(figures).map(|(name, x)| (name.clone(), (*x).into()));
+    serde_json::Value::Object(pairs.collect())
+}
+
 /// Rows in columns, the first column to the left, the others to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,16 +1,16 @@
-//! `ppgn predict`: what a trained network makes of graphs, a row each.
+//! `ppgn predict`: the predictions of a trained network, one row per graph.
 
 mod pairs;
 
 use super::data::DATA_HELP;
 use super::input::InputArgs;
-use super::output::{self, counted};
-use super::train::ending::by_target;
-use super::train::settings::load_all;
+use super::load::load_all;
+use super::output::{self, by_target, counted};
+use super::wrong::wrong;
 use anyhow::Result;
+use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
-use ppgn::graph::{Dataset, Error};
-use ppgn::train::{Goal, Prediction, Predictor, Settings};
+use ppgn::train::{Goal, Prediction, Predictor, Session, Settings};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The run folder
     run: PathBuf,
-    /// The graphs; they have the features of those that the run was trained on
+    /// The graphs, with the features of those that the run was trained on
     data: String,
     /// Write the rows to FILE: .csv, or .jsonl (JSON Lines) [default: print them as CSV]
     #[arg(long, value_name = "FILE")]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The raw outputs of the network instead of probabilities or values
     #[arg(long)]
     scores: bool,
-    /// Take graphs 2p and 2p+1 as pairs: how many a compiled network tells apart
+    /// Take graphs 2p and 2p+1 as pairs: how many a compiled network distinguishes
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
     /// Print one JSON object, and rows to --out only
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 /// Runs `ppgn predict`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
-    let predictor = Predictor::open(&args.run)?;
+    let predictor = Predictor::open(&Session::default(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     if args.pairs {
         return pairs::run(args, &predictor, &dataset);
@@ -141,9 +141,7 @@ fn format(path: &Path) -> Result<Format> {
     match ending.as_deref() {
         Some("csv") => Ok(Format::Csv),
         Some("jsonl") => Ok(Format::Jsonl),
-        _ => {
-            Err(Error::call(format!("{}: predictions are written as .csv or .jsonl", path.display())).into())
-        }
+        _ => Err(wrong(format!("{}: predictions are written as .csv or .jsonl", path.display()))),
     }
 }
 

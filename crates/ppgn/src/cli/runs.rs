@@ -1,10 +1,10 @@
 //! `ppgn runs`: the runs in a folder, what they are, where they stand, what they gave.
 
-use super::output;
-use super::train::ending::by_target;
+use super::output::{self, by_target};
+use super::wrong::wrong;
 use anyhow::Result;
-use ppgn::graph::Error;
-use ppgn::train::{Division, Goal, Overview, Status};
+use ppgn::graph::Error as GraphError;
+use ppgn::train::{Division, Error, Goal, Overview, Status, Trained};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ const DEPTH: usize = 5;
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !args.dir.is_dir() {
         let dir = args.dir.display();
-        return Err(Error::call(format!("{dir} is no folder; `ppgn train` makes runs in `runs`")).into());
+        return Err(wrong(format!("{dir} is not a folder; `ppgn train` makes runs in `runs`")));
     }
     let mut paths = Vec::new();
     find(&args.dir, DEPTH, &mut paths)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run folders at or below a folder, by name. What is in a run is none.
+/// The run folders at or below a folder, by name. What is inside a run is not one.
 fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
     if dir.join("config.toml").exists() {
         runs.push(dir.to_path_buf());
@@ -54,8 +54,8 @@ fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
         return Ok(());
     }
     let mut inner = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
-        let entry = entry.map_err(|e| Error::io(dir, e))?;
+    for entry in std::fs::read_dir(dir).map_err(|e| GraphError::io(dir, e))? {
+        let entry = entry.map_err(|e| GraphError::io(dir, e))?;
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
         if !hidden && entry.file_type().is_ok_and(|t| t.is_dir()) {
             inner.push(entry.path());
@@ -77,9 +77,9 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         "run": path,
         "state": run.status.name(),
         "dataset": s.dataset,
-        "preset": s.preset,
-        "division": division(s.division),
-        "limit": s.limit,
+        "preset": s.preset(),
+        "division": s.trained().map(|trained| division(trained.division)),
+        "limit": s.trained().and_then(|trained| trained.limit),
         "seed": s.training.seed,
         "epochs": s.training.epochs,
         "epochs_done": run.epochs,
@@ -158,16 +158,15 @@ fn row(path: String, run: &Overview) -> Vec<String> {
             (best.epoch.to_string(), figure)
         }
     };
-    let imported = run.status == Status::Imported;
-    let known = |text: String| if imported { "-".to_string() } else { text };
+    let known = |text: &dyn Fn(&Trained) -> String| s.trained().map_or("-".to_string(), text);
     vec![
         path,
         s.dataset.clone(),
-        s.preset.clone(),
-        known(s.training.seed.to_string()),
+        s.preset().to_string(),
+        known(&|_| s.training.seed.to_string()),
         blocks.join(","),
-        known(division(s.division)),
-        known(s.training.epochs.to_string()),
+        known(&|trained| division(trained.division)),
+        known(&|_| s.training.epochs.to_string()),
         state,
         best,
         figure,

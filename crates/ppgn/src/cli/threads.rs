@@ -5,7 +5,7 @@
 pub(crate) struct ThreadsArgs {
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
 }
 
 impl ThreadsArgs {

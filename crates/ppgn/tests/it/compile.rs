@@ -15,7 +15,7 @@ fn compiled(folder: &Path, data: &str, more: &[&str]) -> (Value, Value) {
 }
 
 #[test]
-fn pairs_of_brec_are_told_apart_as_the_test_does() {
+fn pairs_of_brec_are_distinguished_as_the_test_does() {
     if !have("brec/basic.g6") || !have("sr/sr16622.g6") {
         return;
     }
@@ -54,13 +54,13 @@ fn a_compiled_network_is_a_run_like_any_other() {
         assert!(config.contains(line), "{line} is not in {config}");
     }
     let said = ppgn(["predict", net, "figure1", "--pairs"]).ok().out;
-    assert!(said.starts_with("the network tells 1 of 1 pairs apart, each by at least "), "{said}");
+    assert!(said.starts_with("the network distinguishes 1 of 1 pairs, each by at least "), "{said}");
     let rows = ppgn(["predict", net, "figure1"]).ok().out;
     assert!(rows.starts_with("index,histogram0") && rows.lines().count() == 3, "{rows}");
     let features = folder.path().join("features.npz");
     ppgn(["embed", net, "figure1", "--out", features.to_str().unwrap()]).ok();
     assert!(ppgn(["runs", folder.path().to_str().unwrap()]).ok().out.contains("compile"));
-    ppgn(["train", "--resume", net]).fails(2, "nothing to resume");
+    ppgn(["train", "--resume", net]).fails(2, "was compiled: there is nothing to train");
     // Another number of rounds is another network.
     let none = folder.path().join("none");
     let none = none.to_str().unwrap();
@@ -103,7 +103,7 @@ fn orders_beyond_two() {
 }
 
 #[test]
-fn wrong_calls_are_told() {
+fn wrong_calls_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net");
     let net = net.to_str().unwrap();
@@ -114,7 +114,7 @@ fn wrong_calls_are_told() {
     ppgn(["wl", "compare", "figure1", "--test", "k-wl", "--order", "0"]).fails(2, "0-wl");
     ppgn(["compile", "figure1", "--multiset", "sums", "--out", net])
         .fails(2, "projections, power-sums and counts");
-    ppgn(["compile", "figure1", "--out", folder.path().to_str().unwrap()]).fails(2, "is there already");
+    ppgn(["compile", "figure1", "--out", folder.path().to_str().unwrap()]).fails(2, "already exists");
     let huge =
         ["compile", "gnp:n=14,p=0.4,count=2", "--multiset", "power-sums", "--rounds", "2", "--out", net];
     ppgn(huge).fails(1, "f64 is exact below 2^53 only");

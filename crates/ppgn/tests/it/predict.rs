@@ -87,13 +87,13 @@ fn embeddings_are_arrays() {
 }
 
 #[test]
-fn other_shapes_and_damaged_runs_are_told() {
+fn other_shapes_and_damaged_runs_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     tiny(&run, "").ok();
     let name = run.to_str().unwrap();
     if have("tu/MUTAG.zip") {
-        let told = "graph 0 of MUTAG is not of the shape that the run was trained on (csl): 1 node label columns, but the run's data has 0";
+        let told = "graph 0 of MUTAG does not fit the dataset that the run was trained on (csl): 1 node label columns, but the dataset has 0";
         for command in ["predict", "embed"] {
             ppgn([command, name, "MUTAG", "--offline"]).fails(1, told);
         }
@@ -114,7 +114,8 @@ fn other_shapes_and_damaged_runs_are_told() {
     assert!(run_of(&labelled).ok().out.contains("training accuracy"));
     ppgn(["predict", labelled.to_str().unwrap(), &known]).ok();
     ppgn(["predict", labelled.to_str().unwrap(), &new]).fails(1, "node 1 has the label 7, which column");
-    ppgn(["predict", "no-such-run", "csl"]).fails(2, "no-such-run is no run: it has no config.toml");
+    ppgn(["predict", "no-such-run", "csl"])
+        .fails(2, "no-such-run is not a run folder: it has no config.toml");
     ppgn(["predict", name, "no-such-data"]).fails(2, "no-such-data");
     let best = run.join("best/model.safetensors");
     let bytes = std::fs::read(&best).unwrap();
@@ -147,7 +148,7 @@ fn runs_are_listed_with_their_state() {
     let text = list("runs").ok().out;
     assert!(text.contains("runs/a/deep") && text.contains("finished") && text.contains("50/25/25"), "{text}");
     assert!(text.contains("damaged: runs/b/config.toml"), "{text}");
-    list("nowhere").fails(2, "nowhere is no folder");
+    list("nowhere").fails(2, "nowhere is not a folder");
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     assert!(list("empty").ok().out.contains("no runs in empty"));
 }
@@ -172,16 +173,15 @@ fn checkpoints_become_runs() {
     std::fs::write(&data, "1\n3 0\n0 1 1\n1 2 0 2\n0 1 1\n").unwrap();
     let rows = ppgn(["predict", run.to_str().unwrap(), data.to_str().unwrap()]).ok().out;
     assert_eq!(rows.lines().count(), 2, "{rows}");
-    ppgn(["predict", run.to_str().unwrap(), "csl"])
-        .fails(1, "0 node label columns, but the run's data has 1");
+    ppgn(["predict", run.to_str().unwrap(), "csl"]).fails(1, "0 node label columns, but the dataset has 1");
     ppgn(["train", "--resume", run.to_str().unwrap()]).fails(2, "was imported");
     let list = line(&format!("runs {}", folder.path().display())).ok().out;
     assert!(list.contains("imported"), "{list}");
-    import("suffix_ii.pt", "--out run").fails(2, "is there already");
+    import("suffix_ii.pt", "--out run").fails(2, "run already exists\nhint: --out names another folder");
     assert!(import("suffix_ii.pt", "").ok().out.contains("runs/suffix_ii"));
     import("suffix_ii.pt", "--data csl")
         .fails(1, "takes 3 input channels, but csl has 1 in the encoding `authors`");
-    import("suffix_ii.pt", "--data petersen").fails(2, "neither classes nor targets");
+    import("suffix_ii.pt", "--data petersen").fails(2, "neither classes nor regression targets");
     import("suffix_ii.pt", "--encoding qm9").fails(2, "channels");
     import("wrong_names.pt", "").fails(1, "bn.weight");
     import("checkpoints.json", "").fails(1, "not a PyTorch checkpoint");

@@ -176,7 +176,7 @@ fn wrong_calls() {
     call("csl --holdout 1.5", 2, "shares");
     call("csl --target mu", 2, "csl has no target `mu`; it has none");
     call("csl --limit 0", 2, "limit of 0");
-    call("csl --limit 9 --fold 1", 2, "--limit does not go with --fold");
+    call("csl --limit 9 --fold 1", 2, "--limit cannot be used with --fold");
     call("csl --epochs 0", 2, "at least one epoch");
     call("csl --rate -1", 2, "rate");
     call("csl --rate nan", 2, "rate");
@@ -185,7 +185,7 @@ fn wrong_calls() {
     call("csl --encoding paper+transposed", 2, "transposed");
     call("csl --encoding qm9", 1, "13 node attributes");
     call("csl --scale 3", 2, "sqrt-n");
-    call("petersen", 2, "neither classes nor targets");
+    call("petersen", 2, "neither classes nor regression targets");
     call("no-such-data", 2, "no-such-data");
     call("csl --config no-such.toml", 2, "no such file");
     let file = folder.path().join("s.toml");
@@ -209,7 +209,7 @@ fn wrong_calls() {
     // A file where a folder must be.
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
-    tiny(&blocked, "").fails(2, "is there already");
+    tiny(&blocked, "").fails(2, "file already exists");
     tiny(&blocked.join("run"), "").fails(1, "file");
 }
 
@@ -221,11 +221,11 @@ fn wrong_resumes() {
         let more = more.split_whitespace();
         command().args(["train", "--quiet", "--resume"]).arg(&run).args(more).output().unwrap().into()
     };
-    resume("").fails(2, "is no run: it has no config.toml");
+    resume("").fails(2, "is not a run folder: it has no config.toml");
     tiny(&run, "").ok();
     tiny(&run, "").fails(2, "--resume");
-    resume("--epochs 7").fails(2, "by its own settings");
-    resume("--fold 7").fails(2, "by its own settings");
+    resume("--epochs 7").fails(2, "the run's own settings");
+    resume("--fold 7").fails(2, "the run's own settings");
     resume("--out x").fails(2, "cannot be used with");
     let done = resume("--json").ok();
     assert!(done.err.contains("is finished already"), "{}", done.err);
@@ -272,15 +272,15 @@ fn wrong_resumes() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_is_told_with_its_place() {
+fn a_loss_that_is_not_finite_is_reported_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    tiny(&run, "--rate 1e35").fails(1, "no finite number in epoch 1, batch 2: graphs [");
+    tiny(&run, "--rate 1e35").fails(1, "not finite in epoch 1, batch 2: graphs [");
     // With one batch an epoch, it shows where the validation part is measured.
     let run = folder.path().join("measured");
     let line = format!("train {} --batch 16 --rate 1e35 --epochs 3 --quiet", TINY.replace("--batch 4", ""));
     let ran: Ran = command().args(line.split_whitespace()).arg("--out").arg(&run).output().unwrap().into();
-    ran.fails(1, "validation or test part is no finite number after epoch 1, batch 1: graphs [");
+    ran.fails(1, "validation or test part is not finite after epoch 1, batch 1: graphs [");
     assert!(!run.join("metrics.jsonl").exists() && !run.join("summary.json").exists());
 }
 

@@ -4,6 +4,7 @@ use super::known;
 use crate::cli::output;
 use crate::cli::threads::ThreadsArgs;
 use anyhow::Result;
+use ppgn::train::Session;
 use ppgn::train::bench::{Subject, cost};
 use std::process::ExitCode;
 
@@ -30,8 +31,8 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench cost`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    args.threads.apply();
-    let figures = cost(args.subject, args.nodes, args.features, args.repeats)?;
+    let session = args.threads.of(Session::default())?;
+    let figures = cost(&session, args.subject, args.nodes, args.features, args.repeats)?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
         false => output::print(&output::facts(&[

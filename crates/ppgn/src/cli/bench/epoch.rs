@@ -3,10 +3,13 @@
 use super::known;
 use crate::cli::data::DATA_HELP;
 use crate::cli::input::InputArgs;
-use crate::cli::interrupt::{INTERRUPTED, on_ctrl_c};
+use crate::cli::interrupt::INTERRUPTED;
+use crate::cli::load::load_all;
 use crate::cli::output;
+use crate::cli::session::session;
+use crate::cli::settings::{Chosen, SettingsArgs};
 use crate::cli::threads::ThreadsArgs;
-use crate::cli::train::settings::{Chosen, SettingsArgs, load_all};
+use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::train::bench::{EpochFigures, EpochWork, epoch};
@@ -38,20 +41,19 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench epoch`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    args.threads.apply();
+    let session = args.threads.of(session())?;
     let Chosen { preset, overrides, limit, .. } = args.settings.chosen()?;
     let batches = args.batches.as_deref().map(read_batches).transpose()?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
-    let interrupt = on_ctrl_c();
     let bar = output::progress(dataset.len(), "graphs", args.quiet);
     let work = EpochWork { preset: &preset, overrides, limit, batches };
-    let figures = epoch(&dataset, &work, &mut |graphs, of| {
+    let figures = epoch(&session, &dataset, &work, &mut |graphs, of| {
         bar.set_length(of as u64);
         bar.set_position(graphs as u64);
-        interrupt.check().is_ok()
+        session.check().is_ok()
     });
     bar.finish_and_clear();
-    if interrupt.check().is_err() {
+    if session.check().is_err() {
         eprintln!("stopped");
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -65,13 +67,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 
 fn read_batches(path: &Path) -> Result<Vec<Vec<u32>>> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-    let wrong = |e: serde_json::Error| {
-        Error::call(format!(
-            "{}: not a list of lists of graph numbers, such as [[0, 3], [1]]: {e}",
-            path.display()
-        ))
+    let unreadable = |e: serde_json::Error| {
+        wrong(format!("{}: not a list of lists of graph numbers, such as [[0, 3], [1]]: {e}", path.display()))
     };
-    Ok(serde_json::from_str(&text).map_err(wrong)?)
+    serde_json::from_str(&text).map_err(unreadable)
 }
 
 fn told(figures: &EpochFigures) -> String {
@@ -84,7 +83,7 @@ fn told(figures: &EpochFigures) -> String {
         ("threads", figures.threads.to_string()),
         ("epoch", format!("{epoch_s:.2} s")),
         ("preparation", format!("{prepare_s:.2} s, {:.2} epochs", prepare_s / epoch_s)),
-        ("loss", format!("{:.4} a graph", figures.loss / *graphs as f64)),
+        ("loss", format!("{:.4} per graph", figures.loss / *graphs as f64)),
         ("memory", known(figures.peak_rss_mb, " MiB at most")),
     ])
 }

@@ -10,12 +10,12 @@ use std::process::{Command, ExitCode, Stdio};
 /// `ppgn bench scaling`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Every size is measured by a `ppgn bench cost` in a process of its own, so that memory is told apart. By the theory a block on k-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: MLPs cost n^k too, and the product passes them only where n is well above the features."
+    after_help = "Every size is measured by a `ppgn bench cost` in a process of its own, so that its memory is measured alone. By the theory a block on k-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: MLPs cost n^k too, and the product passes them only where n is well above the features."
 )]
 pub(super) struct Args {
     /// What to measure: block-K or layer-K [default: block-2 block-3 layer-2 layer-3]
     subjects: Vec<Subject>,
-    /// Graphs of up to so many tuples: n^K of K-tuples
+    /// The most tuples of a graph: n^K of K-tuples
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     tuples: usize,
     /// Channels of input and output
@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Threads to use
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Write scaling.csv, scaling.svg and scaling.png to this folder
+    /// Write scaling.csv and scaling.svg to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// No progress

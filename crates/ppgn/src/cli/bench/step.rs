@@ -3,10 +3,11 @@
 use super::known;
 use crate::cli::output;
 use crate::cli::threads::ThreadsArgs;
-use crate::cli::train::settings::named;
 use anyhow::Result;
 use ppgn::nn::SpaceChoice;
+use ppgn::train::Session;
 use ppgn::train::bench::{StepFigures, StepWork, step};
+use ppgn::train::text::named;
 use std::process::ExitCode;
 
 /// `ppgn bench step`.
@@ -45,9 +46,9 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench step`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    args.threads.apply();
+    let session = args.threads.of(Session::default())?;
     let Args { batch, nodes, inputs, features, depth, space, steps, .. } = *args;
-    let figures = step(&StepWork { batch, nodes, inputs, features, depth, space, steps })?;
+    let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, space, steps })?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
         false => output::print(&told(&figures))?,
@@ -72,6 +73,6 @@ fn told(figures: &StepFigures) -> String {
         ("step", format!("{step_ms:.1} ms")),
         ("speed", format!("{gflops:.1} GFLOPS, {share:.0} % of a matrix product's {gemm_gflops:.1}")),
         ("memory", known(*peak_rss_mb, " MiB at most")),
-        ("page faults", known(*minor_faults, " a step")),
+        ("page faults", known(*minor_faults, " per step")),
     ])
 }

@@ -1,29 +1,28 @@
-//! `ppgn predict --pairs`: which pairs of graphs a compiled network tells apart, as the benchmarks of expressiveness ask.
+//! `ppgn predict --pairs`: which pairs of graphs a compiled network distinguishes, as the benchmarks of expressiveness ask.
 
 use super::Args;
 use crate::cli::output;
+use crate::cli::wrong::wrong;
 use anyhow::Result;
-use ppgn::graph::{Dataset, Error};
+use ppgn::graph::Dataset;
 use ppgn::train::{Pairs, Predictor};
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::Instant;
 
 pub(super) fn run(args: &Args, predictor: &Predictor, dataset: &Dataset) -> Result<ExitCode> {
-    let Some(compilation) = &predictor.settings().compilation else {
-        return Err(Error::call(format!(
-            "{} was not compiled: it has no threshold by which pairs are told apart (see `ppgn compile`)",
+    let Some(compilation) = predictor.settings().compilation() else {
+        return Err(wrong(format!(
+            "{} was not compiled: it has no threshold for pairs (see `ppgn compile`)",
             args.run.display()
-        ))
-        .into());
+        )));
     };
     if dataset.len() % 2 == 1 {
         let graphs = dataset.len();
-        return Err(Error::call(format!(
-            "{} has {graphs} graphs: an odd number is no list of pairs",
+        return Err(wrong(format!(
+            "{} has {graphs} graphs: an odd number is not a list of pairs",
             args.data
-        ))
-        .into());
+        )));
     }
     let start = Instant::now();
     let pairs = Pairs::of(&predictor.scores(dataset)?, compilation.threshold);
@@ -44,7 +43,7 @@ pub(super) fn run(args: &Args, predictor: &Predictor, dataset: &Dataset) -> Resu
     } else {
         let margin = pairs.margin_min().map(|m| format!(", each by at least {m}")).unwrap_or_default();
         output::print(&format!(
-            "the network tells {} of {} pairs apart{margin} (threshold {}, {seconds:.2} s)\n",
+            "the network distinguishes {} of {} pairs{margin} (threshold {}, {seconds:.2} s)\n",
             distinguished.len(),
             pairs.differences.len(),
             pairs.threshold

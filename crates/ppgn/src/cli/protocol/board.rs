@@ -1,12 +1,11 @@
 //! How many runs side by side go, on standard error: one bar where there is a terminal; where there is none, a line when
 //! a run ends, and one now and then.
 
-use crate::cli::interrupt::on_ctrl_c;
 use crate::cli::output::{counted, short};
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use ppgn::train::{Epoch, Event, Job, Notice};
-use ppgn::wl::Interrupt;
+use ppgn::train::protocol::{Job, Notice};
+use ppgn::train::{Epoch, Event};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -15,7 +14,6 @@ use std::time::{Duration, Instant};
 const NOW_AND_THEN: Duration = Duration::from_secs(30);
 
 pub(super) struct Board {
-    interrupt: Interrupt,
     quiet: bool,
     bar: Option<ProgressBar>,
     state: Mutex<State>,
@@ -23,7 +21,7 @@ pub(super) struct Board {
 
 struct State {
     start: Instant,
-    told: Instant,
+    shown: Instant,
     /// Epochs of all jobs, those done, and those done before.
     epochs: usize,
     done: usize,
@@ -54,19 +52,20 @@ impl Board {
                 String::new()
             };
             eprintln!(
-                "{} on {}: {} {called}, {epochs} epochs in all{resumed}",
-                s.preset,
+                "{} on {}: {} {called}, {} in all{resumed}",
+                s.preset(),
                 s.dataset,
-                jobs.len()
+                jobs.len(),
+                counted(epochs, "epoch", "epochs")
             );
         }
         let now = Instant::now();
         let (done, jobs) = (epochs - left, jobs.len());
-        let state = State { start: now, told: now, epochs, done, before: done, jobs, finished: 0 };
-        Ok(Board { interrupt: on_ctrl_c(), quiet, bar, state: Mutex::new(state) })
+        let state = State { start: now, shown: now, epochs, done, before: done, jobs, finished: 0 };
+        Ok(Board { quiet, bar, state: Mutex::new(state) })
     }
 
-    /// Shows what happens; `false` once Ctrl-C was pressed.
+    /// Shows what happens. It never stops anything: Ctrl-C interrupts the session.
     pub(super) fn watch(&self, job: &Job, notice: Notice<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         match notice {
@@ -75,8 +74,8 @@ impl Board {
                 if let Some(bar) = &self.bar {
                     bar.set_position(state.done.min(state.epochs) as u64);
                     bar.set_message(format!("{}: {}", job.name, figures(epoch)));
-                } else if !self.quiet && state.told.elapsed() > NOW_AND_THEN {
-                    state.told = Instant::now();
+                } else if !self.quiet && state.shown.elapsed() > NOW_AND_THEN {
+                    state.shown = Instant::now();
                     eprintln!(
                         "{}",
                         state.so_far(&format!("{}, epoch {}: {}", job.name, epoch.epoch, figures(epoch)))
@@ -98,7 +97,7 @@ impl Board {
             }
             _ => {}
         }
-        self.interrupt.check().is_ok()
+        true
     }
 
     fn line(&self, text: &str) {

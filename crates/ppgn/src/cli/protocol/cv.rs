@@ -1,14 +1,16 @@
 //! `ppgn cv`: the protocol of the paper's Table 1 on any dataset with classes.
 
 use super::board::Board;
-use super::{WorkArgs, duration, folder, shown, stopped};
+use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
+use crate::cli::folder::folder;
 use crate::cli::input::InputArgs;
 use crate::cli::output;
-use crate::cli::train::settings::SettingsArgs;
+use crate::cli::session::session;
+use crate::cli::settings::SettingsArgs;
+use crate::cli::wrong::wrong;
 use anyhow::Result;
-use ppgn::graph::Error;
-use ppgn::train::{Cv, CvReport, fold_numbers};
+use ppgn::train::protocol::{Cv, CvReport, fold_numbers};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -19,7 +21,7 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The dataset
     data: String,
-    /// Some of its folds, such as 1-5 or 1,3,5 [default: all; ten dealt out by the seed where the data brings none]
+    /// Some of its folds, such as 1-5 or 1,3,5 [default: all; ten random folds if the data has none of its own]
     #[arg(long, value_name = "FOLDS")]
     folds: Option<String>,
     /// The folder of the folds' runs; what is finished there is not run again [default: runs/cv-DATASET-PRESET-SEED]
@@ -38,20 +40,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let chosen = args.settings.chosen()?;
     if chosen.division.is_some() {
-        return Err(Error::call(
-            "cv divides the data into folds: leave fold, holdout and split out of the file",
-        )
-        .into());
+        return Err(wrong("cv divides the data into folds: leave fold, holdout and split out of the file"));
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
-    let data = chosen.load(&args.data, &args.input)?;
-    let template = chosen.template(&data);
+    let data = chosen.load(&session(), &args.data, &args.input)?;
+    let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
-    let out =
-        args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), template.preset, &seed]));
-    let cv = Cv::new(&template, &folds, &out)?;
+    let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));
+    let cv = Cv::new(&request, &folds, &out)?;
     let board = Board::new(cv.jobs(), "folds", args.work.quiet)?;
-    let report = cv.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
+    let report =
+        cv.run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
@@ -78,7 +77,7 @@ fn told(report: &CvReport, seconds: f64, out: &Path) -> String {
         report.dataset,
         percent(report.accuracy_mean * 100.0, report.accuracy_std.map(|s| s * 100.0)),
         report.folds.len(),
-        report.folds_are,
+        if report.folds_are == "given" { "given" } else { "random" },
         report.epoch,
         report.epochs,
         duration(seconds),

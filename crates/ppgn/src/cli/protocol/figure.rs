@@ -3,12 +3,13 @@
 use super::board::Board;
 use super::reproduce::{Common, Order, Part, permission};
 use super::{duration, shown, stopped};
+use crate::cli::load::Data;
 use crate::cli::output;
-use crate::cli::train::settings::load_to_train;
+use crate::cli::session::session;
+use crate::cli::wrong::wrong;
 use anyhow::Result;
-use ppgn::graph::Error;
 use ppgn::nn::Model;
-use ppgn::train::{Figure, FigurePart, FigureReport, Trained, Workers, limited};
+use ppgn::train::protocol::{Figure, FigurePart, FigureReport, TrainedPart, Workers};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,8 +18,8 @@ const HELP: &str = "\
 Four models with blocks of 32, 64 and 256 channels, depth 2 and suffix ii: mp (the paper's matrix product), mp+lin (with the
 full basis of linear equivariant layers beside it), lin (that basis alone) and mlp (no pair sees another). Each is trained on
 nine tenths of the graphs and validated on the tenth, as `ppgn search` divides them. Without --rate each model takes the best
-of the rates 5e-5, 1e-4, 5e-4 and 1e-3, found with the first seed. figure.svg, figure.png, figure.csv and figure.json are in
-the folder, beside the runs.";
+of the rates 5e-5, 1e-4, 5e-4 and 1e-3, found with the first seed. figure.svg, figure.csv and figure.json are in the
+folder, beside the runs.";
 
 /// `ppgn reproduce figure`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     /// Graphs with classes
     #[arg(long, value_name = "DATA", default_value = "NCI1")]
     data: String,
-    /// How many seeds the curves are the mean of: --seed and those after it
+    /// Number of seeds that the curves are averaged over: --seed and those after it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     seeds: u16,
     /// The learning rate of all models, instead of a search
@@ -41,28 +42,27 @@ pub(crate) struct Args {
 pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let common = &args.common;
-    let (spec, whole) = load_to_train(&args.data, &common.input)?;
-    let dataset = limited(&whole, common.limit, common.seed)?;
+    let data = common.load(&session(), &args.data)?;
     let last = common.seed.checked_add(u64::from(args.seeds) - 1);
-    let last = last.ok_or_else(|| Error::call("the seeds go beyond the largest number"))?;
+    let last = last.ok_or_else(|| wrong("the seeds go beyond the largest number"))?;
     let figure = Figure {
-        data: &spec,
-        dataset: &dataset,
+        data: &data.spec,
+        dataset: &data.dataset,
         limit: common.limit,
         epochs: common.epochs,
         seeds: (common.seed..=last).collect(),
         rate: args.rate,
-        folder: common.folder().join("figure").join(dataset.name()),
+        folder: common.folder().join("figure").join(data.dataset.name()),
     };
     let workers = common.work.workers();
     let parts = figure.first()?;
-    if let Some(code) = permission(&known(&parts, &figure), Order::Together, workers, common)? {
+    if let Some(code) = permission(&known(&parts, &figure, &data), Order::Together, workers, common)? {
         return Ok(code);
     }
-    let Some(mut trained) = train(&figure, parts, workers, common)? else {
+    let Some(mut trained) = train(&figure, &data, parts, workers, common)? else {
         return Ok(stopped(&common.folder()));
     };
-    let Some(rest) = train(&figure, figure.rest(&trained)?, workers, common)? else {
+    let Some(rest) = train(&figure, &data, figure.rest(&trained)?, workers, common)? else {
         return Ok(stopped(&common.folder()));
     };
     trained.extend(rest);
@@ -73,30 +73,31 @@ pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// The runs that are known before any is trained, a part a model.
-fn known(parts: &[FigurePart], figure: &Figure<'_>) -> Vec<Part> {
+/// The runs that are known before any is trained, one part per model.
+fn known<'a>(parts: &[FigurePart], figure: &Figure<'_>, data: &'a Data) -> Vec<Part<'a>> {
     let later = if figure.rate.is_some() { 0 } else { figure.seeds.len() - 1 };
     let part = |model: Model| Part {
         name: model.name().to_string(),
-        dataset: figure.dataset.clone(),
+        data,
         jobs: parts.iter().filter(|p| p.model() == model).flat_map(FigurePart::jobs).cloned().collect(),
         later,
     };
-    Model::ALL.map(part).into()
+    Model::FIGURE.map(part).into()
 }
 
 fn train(
     figure: &Figure<'_>,
+    data: &Data,
     parts: Vec<FigurePart>,
     workers: Workers,
     common: &Common,
-) -> Result<Option<Vec<Trained>>> {
+) -> Result<Option<Vec<TrainedPart>>> {
     if parts.is_empty() {
         return Ok(Some(Vec::new()));
     }
     let jobs: Vec<_> = parts.iter().flat_map(FigurePart::jobs).cloned().collect();
     let board = Board::new(&jobs, "runs", common.work.quiet)?;
-    let trained = figure.train(parts, workers, &|job, notice| board.watch(job, notice));
+    let trained = figure.train(&data.session, parts, workers, &|job, notice| board.watch(job, notice));
     board.end();
     Ok(trained?)
 }
@@ -121,7 +122,7 @@ fn told(report: &FigureReport, seconds: f64, out: &Path) -> String {
         |what: &str, so: bool| format!("{what}: {}.\n", if so { "yes, as the paper says" } else { "no" });
     format!(
         "{}, {} graphs: the highest of the training and of the validation curve, mean over {}\n{}{}{}\
-         {}; figure.svg, figure.png, figure.csv and the runs are in {}\n",
+         {}; figure.svg, figure.csv and the runs are in {}\n",
         report.dataset,
         report.graphs,
         output::counted(report.seeds.len(), "seed", "seeds"),

@@ -9,15 +9,15 @@ pub(crate) mod search;
 use super::interrupt::INTERRUPTED;
 use super::output;
 use anyhow::Result;
-use ppgn::train::Workers;
+use ppgn::train::protocol::Workers;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// How the runs of a protocol are worked off.
+/// How the runs of a protocol are executed.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WorkArgs {
-    /// Runs side by side [default: as many as there are cores for]
+    /// Number of runs side by side [default: what the cores have room for]
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Threads of each run; the last bits of a result may depend on them, never on --jobs [default: a tenth of the
@@ -42,17 +42,10 @@ impl WorkArgs {
     }
 }
 
-/// The folder of a protocol that was given none: the same for the same words, so that the same command goes on.
-fn folder(words: &[&str]) -> PathBuf {
-    let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    let name: String = words.join("-").trim_start_matches('.').chars().map(fit).take(100).collect();
-    Path::new("runs").join(name)
-}
-
-/// Says how to go on after Ctrl-C.
+/// Says how to resume after Ctrl-C.
 fn stopped(folder: &Path) -> ExitCode {
     eprintln!(
-        "stopped; what is finished is in {}. The same command (with --out {}) goes on from there",
+        "stopped; what is finished is in {}. The same command (with --out {}) resumes from there",
         folder.display(),
         folder.display()
     );
@@ -81,7 +74,7 @@ fn shown(
 /// A time as people say it.
 fn duration(seconds: f64) -> String {
     match seconds {
-        s if s < 90.0 => format!("{s:.0} seconds"),
+        s if s < 90.0 => output::counted(s.round() as usize, "second", "seconds"),
         s if s < 90.0 * 60.0 => format!("{:.0} minutes", s / 60.0),
         s if s < 48.0 * 3600.0 => format!("{:.1} hours", s / 3600.0),
         s => format!("{:.1} days", s / 86400.0),
@@ -93,9 +86,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_folders() {
-        let told = [5.0, 600.0, 7200.0, 864_000.0].map(duration);
-        assert_eq!(told, ["5 seconds", "10 minutes", "2.0 hours", "10.0 days"]);
-        assert_eq!(folder(&["cv", "a/b:c", "small"]), Path::new("runs/cv-a_b_c-small"));
+    fn times() {
+        let times = [1.0, 5.0, 600.0, 7200.0, 864_000.0].map(duration);
+        assert_eq!(times, ["1 second", "5 seconds", "10 minutes", "2.0 hours", "10.0 days"]);
     }
 }

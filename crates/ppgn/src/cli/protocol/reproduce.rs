@@ -5,16 +5,16 @@ use super::cv::percent;
 use super::figure::{self, figure};
 use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::input::InputArgs;
-use crate::cli::interrupt::on_ctrl_c;
+use crate::cli::load::{Data, load_to_train};
 use crate::cli::output::{self, short};
-use crate::cli::train::settings::load_to_train;
+use crate::cli::session::session;
+use crate::cli::wrong::wrong;
 use anyhow::Result;
 use clap::Subcommand;
-use ppgn::graph::{Dataset, Error};
-use ppgn::train::{
-    Asked, Cv, Ended, Job, Overrides, Preset, Rank, Row1, Row2, Table1, Table2, Template, Workers, estimate,
-    limited, run_jobs,
+use ppgn::train::protocol::{
+    Cv, Ended, Job, Networks, Notice, Rank, Row1, Row2, Table1, Table2, Workers, estimate, run_jobs,
 };
+use ppgn::train::{Overrides, Preset, Request, Session, limited};
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -116,8 +116,16 @@ impl Common {
         self.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name))
     }
 
-    fn overrides(&self) -> Overrides {
-        Overrides { epochs: self.epochs, seed: Some(self.seed), ..Overrides::default() }
+    /// Loads a dataset, and draws a part of it if there is a limit.
+    pub(super) fn load(&self, session: &Session, spec: &str) -> Result<Data> {
+        let data = load_to_train(session, spec, &self.input)?;
+        Ok(Data { dataset: limited(&data.dataset, self.limit, self.seed)?, ..data })
+    }
+
+    /// A run on this data.
+    fn request<'a>(&self, data: &'a Data, preset: &'a str) -> Request<'a> {
+        let overrides = Overrides { epochs: self.epochs, seed: Some(self.seed), ..Overrides::default() };
+        Request { limit: self.limit, preset, overrides, ..Request::new(&data.spec, &data.dataset) }
     }
 
     /// Says what makes the figures not the paper's.
@@ -142,9 +150,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// Runs that belong together, and their data.
-pub(super) struct Part {
+pub(super) struct Part<'a> {
     pub(super) name: String,
-    pub(super) dataset: Dataset,
+    pub(super) data: &'a Data,
     pub(super) jobs: Vec<Job>,
     /// Runs like these that will follow.
     pub(super) later: usize,
@@ -158,24 +166,16 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
         columns = (0..table.datasets.len()).collect();
     }
     presets.iter().try_for_each(|preset| Preset::new(preset, "").map(|_| ()))?;
-    let (folder, overrides) = (common.folder(), common.overrides());
+    let (folder, session) = (common.folder(), session());
+    let load = |&column: &usize| common.load(&session, &table.datasets[column]);
+    let data = columns.iter().map(load).collect::<Result<Vec<_>>>()?;
     let (mut parts, mut cvs) = (Vec::new(), Vec::new());
-    for &column in &columns {
-        let (spec, whole) = load_to_train(&table.datasets[column], &common.input)?;
-        let dataset = limited(&whole, common.limit, common.seed)?;
+    for (&column, data) in columns.iter().zip(&data) {
         for preset in presets {
             let name = format!("{} {preset}", table.datasets[column]);
-            let template = Template {
-                data: &spec,
-                dataset: &dataset,
-                limit: common.limit,
-                preset,
-                overrides: &overrides,
-                targets: &[],
-            };
             let place = folder.join("table1").join(preset).join(&table.datasets[column]);
-            let cv = Cv::new(&template, &[], place)?;
-            parts.push(Part { name, dataset: dataset.clone(), jobs: cv.jobs().to_vec(), later: 0 });
+            let cv = Cv::new(&common.request(data, preset), &[], place)?;
+            parts.push(Part { name, data, jobs: cv.jobs().to_vec(), later: 0 });
             cvs.push((column, cv));
         }
     }
@@ -186,15 +186,16 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
     let mut rows = Vec::new();
     for ((column, cv), part) in cvs.iter().zip(&parts) {
         let board = Board::new(&part.jobs, "folds", common.work.quiet)?;
-        let report = cv.run(&part.dataset, workers, &|job, notice| board.watch(job, notice));
+        let Data { session, dataset, .. } = part.data;
+        let report = cv.run(session, dataset, workers, &|job, notice| board.watch(job, notice));
         board.end();
         let Some(report) = report? else { return Ok(stopped(&folder)) };
         rows.push(Row1::new(&table, *column, &report));
     }
-    common.show("table1", &rows, start, &folder, told1)
+    common.show("table1", &rows, start, &folder, text1)
 }
 
-fn told1(rows: &[Row1]) -> String {
+fn text1(rows: &[Row1]) -> String {
     let head = ["dataset", "preset", "measured %", "rank", "epoch", "printed %", "of", "rank"];
     let mut lines = vec![head.map(String::from).to_vec()];
     for row in rows {
@@ -222,42 +223,34 @@ fn ranked(rank: Rank) -> String {
 fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Result<ExitCode> {
     let start = Instant::now();
     let table = Table2::printed()?;
-    let asked = Asked::of(&table, targets)?;
+    let networks = Networks::of(&table, targets)?;
     Preset::new(preset, "")?;
-    let (spec, whole) = load_to_train(data, &common.input)?;
-    let dataset = limited(&whole, common.limit, common.seed)?;
-    let (folder, overrides) = (common.folder(), common.overrides());
-    let template = Template {
-        data: &spec,
-        dataset: &dataset,
-        limit: common.limit,
-        preset,
-        overrides: &overrides,
-        targets: &[],
-    };
+    let data = common.load(&session(), data)?;
+    let (folder, request) = (common.folder(), common.request(&data, preset));
     let place = folder.join("table2").join(preset);
-    let jobs = asked.iter().map(|a| a.job(&table, &template, &place)).collect::<Result<Vec<_>, _>>()?;
+    let jobs = networks.iter().map(|n| n.job(&table, &request, &place)).collect::<Result<Vec<_>, _>>()?;
     let workers = common.work.one_by_one();
     let name = format!("QM9 {preset}");
-    let part = [Part { name, dataset: dataset.clone(), jobs: jobs.clone(), later: 0 }];
+    let part = [Part { name, data: &data, jobs: jobs.clone(), later: 0 }];
     if let Some(code) = permission(&part, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
     let board = Board::new(&jobs, "networks", common.work.quiet)?;
-    let ended = run_jobs(&jobs, &dataset, workers, &|job, notice| board.watch(job, notice));
+    let watch = |job: &Job, notice: Notice<'_>| board.watch(job, notice);
+    let ended = run_jobs(&data.session, &jobs, &data.dataset, workers, &watch);
     board.end();
     let Some(ended) = ended? else { return Ok(stopped(&folder)) };
     let mut rows = Vec::new();
-    for (asked, ended) in asked.iter().zip(ended) {
+    for (networks, ended) in networks.iter().zip(ended) {
         match ended {
-            Ended::Finished(finished) => rows.extend(Row2::of(&table, asked, &finished)?),
+            Ended::Finished(finished) => rows.extend(Row2::of(&table, networks, &finished)?),
             Ended::Diverged(error) => return Err(error.into()),
         }
     }
-    common.show("table2", &rows, start, &folder, told2)
+    common.show("table2", &rows, start, &folder, text2)
 }
 
-fn told2(rows: &[Row2]) -> String {
+fn text2(rows: &[Row2]) -> String {
     let others: std::collections::BTreeSet<&String> = rows.iter().flat_map(|row| row.others.keys()).collect();
     let mut head = ["target", "unit", "network", "measured", "rank", "epoch", "printed", "rank"]
         .map(String::from)
@@ -298,29 +291,28 @@ pub(super) enum Order {
 /// Says how long everything will take, from one measured epoch of each part. Something to end with where that is more
 /// than an hour and nobody said `--yes`, or where Ctrl-C came first.
 pub(super) fn permission(
-    parts: &[Part],
+    parts: &[Part<'_>],
     order: Order,
     workers: Workers,
     common: &Common,
 ) -> Result<Option<ExitCode>> {
-    // Whatever is there with other settings is told before an epoch is measured.
+    // A run of other settings in the place of one of these is found before an epoch is measured.
     for job in parts.iter().flat_map(|part| &part.jobs) {
         job.standing()?;
     }
-    let interrupt = on_ctrl_c();
-    let stop = || interrupt.check().is_err();
     let (mut total, mut work, mut longest) = (0.0, 0.0, 0f64);
     for part in parts {
-        let Some(told) = estimate(&part.jobs, &part.dataset, workers, &stop)? else {
+        let Data { session, dataset, .. } = part.data;
+        let Some(estimated) = estimate(session, &part.jobs, dataset, workers)? else {
             return Ok(Some(stopped(&common.folder())));
         };
         let epochs = part.jobs.first().map_or(0, |job| job.settings.training.epochs) * part.later;
-        let seconds = told.seconds + told.epoch * epochs as f64 / workers.jobs as f64;
+        let seconds = estimated.seconds + estimated.epoch * epochs as f64 / workers.jobs as f64;
         total += seconds;
-        work += told.work + told.epoch * epochs as f64;
-        longest = longest.max(told.seconds);
+        work += estimated.work + estimated.epoch * epochs as f64;
+        longest = longest.max(estimated.seconds);
         if !common.work.quiet && seconds > 0.0 {
-            let (epoch, left) = (short(told.epoch), duration(seconds));
+            let (epoch, left) = (short(estimated.epoch), duration(seconds));
             eprintln!("{}: an epoch takes {epoch} s, what is left about {left}", part.name);
         }
     }
@@ -336,11 +328,10 @@ pub(super) fn permission(
     }
     match total > AN_HOUR && !common.yes {
         false => Ok(None),
-        true => Err(Error::call(format!(
+        true => Err(wrong(format!(
             "this takes about {}: `--yes` starts it, --dataset, --target or --rate choose less, and --epochs and \
              --limit try a smaller run",
             duration(total)
-        ))
-        .into()),
+        ))),
     }
 }

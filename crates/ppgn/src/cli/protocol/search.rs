@@ -1,14 +1,17 @@
 //! `ppgn search`: the paper's grid, or another, on one fixed split.
 
 use super::board::Board;
-use super::{WorkArgs, duration, folder, shown, stopped};
+use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
+use crate::cli::folder::folder;
 use crate::cli::input::InputArgs;
 use crate::cli::output::{self, short};
-use crate::cli::train::settings::SettingsArgs;
+use crate::cli::session::session;
+use crate::cli::settings::SettingsArgs;
+use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
-use ppgn::train::{Grid, Search, SearchReport, Trial};
+use ppgn::train::protocol::{Grid, Search, SearchReport, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -18,7 +21,7 @@ A grid is a TOML file with a list of values for any of the settings but the seed
   rate = [1e-3, 3e-4]
   blocks = [[32, 32, 32], [64, 64, 64]]
   norm = [\"none\", \"rms\"]
-Every combination is a run. Graphs with classes: a tenth, drawn by the seed, is held out; graphs with numbers: 80/10/10,
+Every combination is a run. Graphs with classes: a tenth, drawn by the seed, is held out; regression: 80/10/10,
 and the validation part counts.";
 
 /// `ppgn search`.
@@ -47,32 +50,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let chosen = args.settings.chosen()?;
     if chosen.division.is_some() {
-        return Err(Error::call(
-            "search has a split of its own: leave fold, holdout and split out of the file",
-        )
-        .into());
+        return Err(wrong("search has a split of its own: leave fold, holdout and split out of the file"));
     }
     let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
-    let data = chosen.load(&args.data, &args.input)?;
-    let template = chosen.template(&data);
+    let data = chosen.load(&session(), &args.data, &args.input)?;
+    let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out =
-        args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), template.preset, &seed]));
-    let search = Search::new(&template, &grid, &out)?;
+        args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), request.preset, &seed]));
+    let search = Search::new(&request, &grid, &out)?;
     let board = Board::new(search.jobs(), "trials", args.work.quiet)?;
-    let report = search.run(&data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
+    let report = search
+        .run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
     shown(&report, args.work.json, seconds, &out, || told(&report, &grid, seconds, &out))
 }
 
-fn read_grid(path: &Path) -> Result<Grid, Error> {
+fn read_grid(path: &Path) -> Result<Grid> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::call(format!("{}: there is no such file", path.display())),
-        _ => Error::io(path, e),
+        std::io::ErrorKind::NotFound => wrong(format!("{}: there is no such file", path.display())),
+        _ => Error::io(path, e).into(),
     })?;
-    Grid::from_toml(&text, &path.display().to_string())
+    Ok(Grid::from_toml(&text, &path.display().to_string())?)
 }
 
 fn told(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<String> {

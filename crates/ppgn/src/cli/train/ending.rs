@@ -1,9 +1,9 @@
 //! What a finished run gave, for people and for scripts.
 
-use crate::cli::output::{self, counted, short};
+use crate::cli::output::{self, by_target, counted, short};
 use anyhow::Result;
 use ppgn::train::{Division, Goal, Overview, Run, Summary};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -41,26 +41,20 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
     object
 }
 
-/// Figures by the names of the targets.
-pub(in crate::cli) fn by_target(targets: &[String], figures: &[f64]) -> Value {
-    let pairs = targets.iter().zip(figures).map(|(name, x)| (name.clone(), (*x).into()));
-    Value::Object(pairs.collect::<Map<_, _>>())
-}
-
 fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
     let settings = run.settings();
     let (part, best) = summary.best.reported();
     let mut text = String::new();
-    let chosen = match settings.division {
-        Division::Shares([_, validation, _]) if validation > 0.0 => "",
-        _ => ", chosen by that very part",
+    let selected = match settings.trained().map(|trained| trained.division) {
+        Some(Division::Shares([_, validation, _])) if validation > 0.0 => String::new(),
+        _ => format!(", selected on the {part} set (optimistic)"),
     };
-    let when = format!("at epoch {} of {}{chosen}; {seconds:.1} s", summary.best_epoch, summary.epochs);
+    let when = format!("at epoch {} of {}{selected}; {seconds:.1} s", summary.best_epoch, summary.epochs);
     match (&settings.goal, best.accuracy) {
         (Goal::Classes(classes), accuracy) => {
             let accuracy = accuracy.unwrap_or(0.0);
             let _ = writeln!(text, "{}: {part} accuracy {:.1} % {when}", summary.dataset, accuracy * 100.0);
-            if settings.data == "csl" {
+            if settings.trained().is_some_and(|trained| trained.data == "csl") {
                 text += &lesson(classes.len(), accuracy);
             }
         }
@@ -72,7 +66,7 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
                 counted(targets.len(), "target", "targets")
             );
             let mut rows =
-                vec![["target", "error", "of always saying the mean", "unit"].map(String::from).to_vec()];
+                vec![["target", "error", "baseline (predict the mean)", "unit"].map(String::from).to_vec()];
             for ((target, mae), mean) in targets.iter().zip(&best.mae).zip(&summary.mae_of_mean) {
                 rows.push(vec![target.name.clone(), short(*mae), short(*mean), target.unit.clone()]);
             }
@@ -91,10 +85,10 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
 fn lesson(classes: usize, accuracy: f64) -> String {
     let chance = 100.0 / classes as f64;
     let mut text = format!(
-        "The {classes} classes are graphs that no message-passing network can tell apart: for one, {chance:.0} % is chance.\n"
+        "The {classes} classes are graphs that no message-passing network can distinguish: for one, {chance:.0} % is chance.\n"
     );
     if accuracy == 1.0 {
-        text += "This network told all of them apart.\n";
+        text += "This network distinguished all of them.\n";
     }
     text
 }

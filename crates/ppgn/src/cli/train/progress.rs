@@ -1,6 +1,6 @@
-//! How training goes, on standard error: a bar where there is a terminal, a line an epoch where there is none.
+//! How training goes, on standard error: a bar where there is a terminal, one line per epoch where there is none.
 
-use crate::cli::output::short;
+use crate::cli::output::{counted, short};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use ppgn::train::{Epoch, Event, Run};
 use std::fmt::Write;
@@ -37,9 +37,11 @@ impl Progress {
         if !quiet {
             let s = run.settings();
             eprintln!(
-                "training {} on {} ({graphs} graphs) for {epochs} epochs in {}",
-                s.preset,
+                "training {} on {} ({}) for {} in {}",
+                s.preset(),
                 s.dataset,
+                counted(graphs, "graph", "graphs"),
+                counted(epochs, "epoch", "epochs"),
                 run.path().display()
             );
         }
@@ -47,7 +49,7 @@ impl Progress {
     }
 
     /// Shows an event.
-    pub(super) fn tell(&mut self, event: &Event<'_>) {
+    pub(super) fn show(&mut self, event: &Event<'_>) {
         let epochs = self.epochs;
         match (&mut self.shown, event) {
             (Shown::Bar { bar, .. }, Event::Ready { space }) => bar.println(&space.why),

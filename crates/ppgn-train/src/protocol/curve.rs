@@ -24,7 +24,7 @@ const EQUAL: f64 = 1e-12;
 /// `None` where there is no curve, no epoch, or curves of different lengths. O(curves * epochs).
 ///
 /// ```
-/// use ppgn_train::average;
+/// use ppgn_train::protocol::average;
 /// let a = average(&[vec![0.5, 0.75, 0.75], vec![0.25, 0.25, 0.25], vec![0.75, 0.5, 0.5]]).unwrap();
 /// assert_eq!((a.epoch, a.mean, a.deviation), (1, 0.5, Some(0.25)));
 /// ```

@@ -1,11 +1,11 @@
 //! The paper's tables with what was measured beside what was printed.
 
-use crate::cv::{CvReport, Template};
+use super::cv::CvReport;
+use super::jobs::{Finished, Job};
+use super::paper::{Printed, Rank, Table1, Table2};
 use crate::data::Goal;
-use crate::jobs::{Finished, Job};
-use crate::paper::{Printed, Rank, Table1, Table2};
-use crate::settings::Division;
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
+use crate::settings::{Division, Request, Settings};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,75 +61,75 @@ impl Row1 {
 
 /// Which of the paper's two settings a network for QM9 is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum Networks {
     /// One network for all targets.
     Together,
     /// A network for this target alone.
     Alone(String),
 }
 
-impl Asked {
-    /// What `--target` names: `all` (one network), `each` (a network a target), or targets by name.
+impl Networks {
+    /// The networks that these words name: `all` (one network), `each` (one network per target), or targets by name.
     ///
     /// ```
-    /// use ppgn_train::{Asked, Table2};
+    /// use ppgn_train::protocol::{Networks, Table2};
     /// let table = Table2::printed()?;
-    /// assert_eq!(Asked::of(&table, &["all".into()])?, [Asked::Together]);
-    /// assert_eq!(Asked::of(&table, &["each".into()])?.len(), 12);
-    /// assert_eq!(Asked::of(&table, &["MU".into()])?, [Asked::Alone("mu".into())]);
-    /// assert!(Asked::of(&table, &["spin".into()]).unwrap_err().is_call());
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// assert_eq!(Networks::of(&table, &["all".into()])?, [Networks::Together]);
+    /// assert_eq!(Networks::of(&table, &["each".into()])?.len(), 12);
+    /// assert_eq!(Networks::of(&table, &["MU".into()])?, [Networks::Alone("mu".into())]);
+    /// assert!(Networks::of(&table, &["spin".into()]).unwrap_err().is_call());
+    /// # Ok::<(), ppgn_train::Error>(())
     /// ```
     pub fn of(table: &Table2, words: &[String]) -> Result<Vec<Self>> {
-        let mut asked = Vec::new();
+        let mut named = Vec::new();
         for word in words {
             match word.as_str() {
-                "all" => asked.push(Asked::Together),
-                "each" => asked.extend(table.targets.iter().cloned().map(Asked::Alone)),
-                name => asked.push(Asked::Alone(table.targets[table.row(name)?].clone())),
+                "all" => named.push(Networks::Together),
+                "each" => named.extend(table.targets.iter().cloned().map(Networks::Alone)),
+                name => named.push(Networks::Alone(table.targets[table.row(name)?].clone())),
             }
         }
         let mut once = Vec::new();
-        asked.into_iter().for_each(|a| {
-            if !once.contains(&a) {
-                once.push(a)
+        for networks in named {
+            if !once.contains(&networks) {
+                once.push(networks);
             }
-        });
+        }
         Ok(once)
     }
 
     /// `all`, or the target's name.
     pub fn name(&self) -> &str {
         match self {
-            Asked::Together => "all",
-            Asked::Alone(target) => target,
+            Networks::Together => "all",
+            Networks::Alone(target) => target,
         }
     }
 
     /// The run of it in a folder: 80/10/10, drawn by the seed.
     ///
     /// Data whose units are not the table's is refused: its errors would not compare.
-    pub fn job(&self, table: &Table2, template: &Template<'_>, folder: &Path) -> Result<Job> {
+    pub fn job(&self, table: &Table2, request: &Request<'_>, folder: &Path) -> Result<Job> {
         let targets = match self {
-            Asked::Together => table.targets.clone(),
-            Asked::Alone(target) => vec![target.clone()],
+            Networks::Together => table.targets.clone(),
+            Networks::Alone(target) => vec![target.clone()],
         };
-        let template = Template { targets: &targets, ..template.clone() };
-        let settings = template.settings(Division::Shares([0.8, 0.1, 0.1]))?;
+        let division = Division::Shares([0.8, 0.1, 0.1]);
+        let settings = Settings::resolve(&Request { targets, division, ..request.clone() })?;
         if let Goal::Targets(targets) = &settings.goal {
             for target in targets {
                 let unit = &table.units[table.row(&target.name)?];
                 if target.unit != *unit {
-                    return Err(Error::unfit(format!(
+                    return Err(Error::Incomplete(format!(
                         "{}: {} is in `{}`, the table's unit is `{unit}`",
-                        template.data, target.name, target.unit
+                        request.data, target.name, target.unit
                     )));
                 }
             }
         }
         let name = match self {
-            Asked::Together => "all targets".to_string(),
-            Asked::Alone(target) => target.clone(),
+            Networks::Together => "all targets".to_string(),
+            Networks::Alone(target) => target.clone(),
         };
         Ok(Job { name, path: folder.join(self.name()), settings })
     }
@@ -164,19 +164,20 @@ pub struct Row2 {
 
 impl Row2 {
     /// The rows of a finished run.
-    pub fn of(table: &Table2, asked: &Asked, finished: &Finished) -> Result<Vec<Self>> {
+    pub fn of(table: &Table2, networks: &Networks, finished: &Finished) -> Result<Vec<Self>> {
         let summary = &finished.summary;
         let errors = summary.best.test.as_ref().map_or(&[][..], |part| &part.mae);
         if errors.len() != summary.targets.len() {
-            return Err(Error::unfit("the run has no test error for every target"));
+            return Err(Error::Incomplete("the run does not have a test error for every target".into()));
         }
         let row = |(name, &mae): (&String, &f64)| {
             let row = table.row(name)?;
-            let printed = if *asked == Asked::Together { table.together(row) } else { table.alone(row) };
+            let printed =
+                if *networks == Networks::Together { table.together(row) } else { table.alone(row) };
             Ok(Row2 {
                 target: name.clone(),
                 unit: table.units[row].clone(),
-                network: if *asked == Asked::Together { "together" } else { "alone" },
+                network: if *networks == Networks::Together { "together" } else { "alone" },
                 preset: summary.preset.clone(),
                 epochs: summary.epochs,
                 best_epoch: summary.best_epoch,

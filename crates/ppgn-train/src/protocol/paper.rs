@@ -3,7 +3,7 @@
 //! They are data (`paper.toml`), and nothing but `ppgn reproduce` and its readers look at them: no setting and no result
 //! depends on what the paper printed.
 
-use ppgn_graph::{Error, Result};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -62,12 +62,12 @@ impl Table1 {
     /// The table.
     ///
     /// ```
-    /// use ppgn_train::Table1;
+    /// use ppgn_train::protocol::Table1;
     /// let table = Table1::printed()?;
     /// let mutag = table.column("mutag")?;
     /// assert_eq!(table.of_preset(mutag, "paper-1").unwrap().mean, 90.55);
     /// assert_eq!(table.rank(mutag, 91.0).rank, 3);
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_train::Error>(())
     /// ```
     pub fn printed() -> Result<Self> {
         Ok(tables()?.table1)
@@ -76,7 +76,7 @@ impl Table1 {
     /// The column of a dataset; case does not count.
     pub fn column(&self, dataset: &str) -> Result<usize> {
         self.datasets.iter().position(|d| d.eq_ignore_ascii_case(dataset)).ok_or_else(|| {
-            Error::call(format!(
+            Error::settings(format!(
                 "`{dataset}` is not in Table 1; its datasets are {}",
                 self.datasets.join(", ")
             ))
@@ -138,7 +138,10 @@ impl Table2 {
     /// The row of a target; case does not count.
     pub fn row(&self, target: &str) -> Result<usize> {
         self.targets.iter().position(|t| t.eq_ignore_ascii_case(target)).ok_or_else(|| {
-            Error::call(format!("`{target}` is not in Table 2; its targets are {}", self.targets.join(", ")))
+            Error::settings(format!(
+                "`{target}` is not in Table 2; its targets are {}",
+                self.targets.join(", ")
+            ))
         })
     }
 
@@ -171,7 +174,8 @@ struct Tables {
 }
 
 fn tables() -> Result<Tables> {
-    toml::from_str(include_str!("paper.toml")).map_err(|e| Error::unfit(format!("paper.toml: {e}")))
+    toml::from_str(include_str!("paper.toml"))
+        .map_err(|e| Error::SettingsFile { file: "paper.toml".into(), message: e.to_string() })
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 //! and what is there with other settings is an error before anything starts. Workers take jobs in order; each has a
 //! thread pool of its own and of fixed size, so that what a run gives does not depend on how many run beside it.
 
+use crate::error::{Error, Result};
 use crate::metrics::Epoch;
 use crate::run::{Run, Summary, read_metrics, read_settings, read_timing};
-use crate::settings::Settings;
-use crate::trainer::{Attempt, Event, Outcome, attempt};
-use ppgn_graph::{Dataset, Error, Result};
+use crate::session::Session;
+use crate::settings::{Origin, Settings, Trained};
+use crate::trainer::{Event, Outcome, train};
+use ppgn_graph::Dataset;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -43,11 +45,7 @@ impl Job {
         }
         let there = read_settings(&self.path)?;
         if let Some(difference) = difference(&there, &self.settings)? {
-            return Err(Error::call(format!(
-                "{} was made with other settings: {difference}. Give the same settings to go on with it, or another \
-                 --out",
-                self.path.display()
-            )));
+            return Err(Error::OtherSettings { path: self.path.clone(), difference });
         }
         match Run::summary(&self.path)? {
             Some(_) => Ok(Standing::Finished),
@@ -65,6 +63,16 @@ impl Job {
         })
     }
 
+    /// The error with the job's name before it, where it does not name a file of it.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        match error {
+            Error::Settings(_) | Error::NotFinite(_) | Error::OtherData { .. } | Error::Wl(_) => {
+                Error::Job { name: self.name.clone(), source: Box::new(error) }
+            }
+            other => other,
+        }
+    }
+
     /// The run, made or opened.
     pub(crate) fn open(&self) -> Result<Run> {
         match self.standing()? {
@@ -74,15 +82,20 @@ impl Job {
     }
 }
 
-/// The first setting in which two runs differ, told. The word for the data does not count: its content does.
+/// The first setting in which two runs differ, with both values. The name of the data does not count: its content does.
 fn difference(there: &Settings, here: &Settings) -> Result<Option<String>> {
-    if there.digest != here.digest {
+    if let (Some(there), Some(here)) = (there.trained(), here.trained())
+        && there.digest != here.digest
+    {
         return Ok(Some(format!("the data is not the same ({} there, {} here)", there.data, here.data)));
     }
     let table = |settings: &Settings| {
-        let settings = Settings { data: String::new(), ..settings.clone() };
+        let mut settings = settings.clone();
+        if let Origin::Trained(Trained { data, .. }) = &mut settings.origin {
+            data.clear();
+        }
         toml::Value::try_from(settings)
-            .map_err(|e| Error::unfit(format!("the settings cannot be written: {e}")))
+            .map_err(|e| Error::settings(format!("the settings cannot be written: {e}")))
     };
     Ok(first_difference("", Some(&table(there)?), Some(&table(here)?)))
 }
@@ -98,8 +111,8 @@ fn first_difference(key: &str, there: Option<&toml::Value>, here: Option<&toml::
         }
         (a, b) if a == b => None,
         (a, b) => {
-            let told = |v: Option<&toml::Value>| v.map_or("not set".to_string(), toml::Value::to_string);
-            Some(format!("{key} is {} there and {} here", told(a), told(b)))
+            let shown = |v: Option<&toml::Value>| v.map_or("not set".to_string(), toml::Value::to_string);
+            Some(format!("{key} is {} there and {} here", shown(a), shown(b)))
         }
     }
 }
@@ -121,7 +134,7 @@ impl Workers {
     /// So many jobs and threads, where they are given.
     ///
     /// ```
-    /// use ppgn_train::Workers;
+    /// use ppgn_train::protocol::Workers;
     /// let w = Workers::new(Some(3), Some(2));
     /// assert_eq!((w.jobs, w.threads), (3, 2));
     /// assert!(Workers::new(None, None).jobs >= 1);
@@ -137,24 +150,10 @@ impl Workers {
         let jobs = jobs.unwrap_or(1).max(1);
         Workers { jobs, threads: threads.unwrap_or(cores() / jobs).max(1) }
     }
-
-    /// Runs something on the threads of one job.
-    pub(crate) fn on_one<T: Send>(self, work: impl FnOnce() -> T + Send) -> Result<T> {
-        Ok(pool(self.threads)?.install(work))
-    }
 }
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
-}
-
-fn pool(threads: usize) -> Result<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        // As the main thread has: the depth of a network must not be what ends a job.
-        .stack_size(8 << 20)
-        .build()
-        .map_err(|e| Error::unfit(format!("{threads} threads could not be started: {e}")))
 }
 
 /// What happens to a job, as it happens.
@@ -171,7 +170,7 @@ pub enum Notice<'a> {
     Diverged(&'a Error),
 }
 
-/// Told of every [`Notice`], from the threads of all workers; says `false` to stop everything after the running steps.
+/// Hears of every [`Notice`], from the threads of all workers; returns `false` to stop everything after the running steps.
 pub type JobWatcher<'a> = dyn Fn(&Job, Notice<'_>) -> bool + Sync + 'a;
 
 /// A finished run, read.
@@ -196,7 +195,7 @@ impl Finished {
 pub enum Ended {
     /// All its epochs are done.
     Finished(Box<Finished>),
-    /// Its loss was no finite number; the error says where.
+    /// Its loss was not finite; the error says where.
     Diverged(Error),
 }
 
@@ -205,6 +204,7 @@ pub enum Ended {
 /// Every job is looked at before the first starts. The first error stops the others after their running steps; what they
 /// have finished stays, and the next call goes on from there.
 pub fn run_jobs(
+    session: &Session,
     jobs: &[Job],
     dataset: &Dataset,
     workers: Workers,
@@ -214,11 +214,11 @@ pub fn run_jobs(
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Option<Ended>>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let work = || -> Result<()> {
-        let pool = pool(workers.threads)?;
+        let session = session.clone().with_threads(workers.threads)?;
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(i).filter(|_| !stop.load(Ordering::Relaxed)) else { return Ok(()) };
-            let result = pool.install(|| run_job(job, dataset, watcher, &stop));
+            let result = run_job(&session, job, dataset, watcher, &stop);
             if !matches!(result, Ok(Some(_))) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -236,7 +236,7 @@ pub fn run_jobs(
     for (job, result) in jobs.iter().zip(results) {
         match result.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(Ok(Some(end))) => ended.push(end),
-            Some(Err(error)) => return Err(named(job, error)),
+            Some(Err(error)) => return Err(job.failed(error)),
             Some(Ok(None)) | None => stopped = true,
         }
     }
@@ -244,6 +244,7 @@ pub fn run_jobs(
 }
 
 fn run_job(
+    session: &Session,
     job: &Job,
     dataset: &Dataset,
     watcher: &JobWatcher<'_>,
@@ -264,24 +265,16 @@ fn run_job(
         return Ok(None);
     }
     let mut each = |event: Event<'_>| watcher(job, Notice::Training(event)) && !stop.load(Ordering::Relaxed);
-    match attempt(&run, dataset, &mut each)? {
-        Attempt::Ended(Outcome::Stopped { .. }) => Ok(None),
-        Attempt::Ended(Outcome::Finished(summary)) => {
+    match train(session, &run, dataset, &mut each) {
+        Ok(Outcome::Stopped { .. }) => Ok(None),
+        Ok(Outcome::Finished(summary)) => {
             watcher(job, Notice::Finished(&summary));
             Ok(Some(Ended::Finished(Box::new(Finished::read(run.path(), *summary)?))))
         }
-        Attempt::Diverged(error) => {
+        Err(error @ Error::NotFinite(_)) => {
             watcher(job, Notice::Diverged(&error));
             Ok(Some(Ended::Diverged(error)))
         }
-    }
-}
-
-/// The error with the job's name before it, where it does not name a file of it.
-pub(crate) fn named(job: &Job, error: Error) -> Error {
-    match error {
-        Error::Call(text) => Error::Call(format!("{}: {text}", job.name)),
-        Error::Unfit(text) => Error::Unfit(format!("{}: {text}", job.name)),
-        other => other,
+        Err(error) => Err(error),
     }
 }

@@ -1,12 +1,12 @@
 //! The paper's search for settings: every point of a grid trained on one fixed split, ranked by what was held out.
 
-use crate::cv::Template;
+use super::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
 use crate::data::Goal;
-use crate::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
+use crate::error::{Error, Result};
 use crate::metrics::Part;
 use crate::run::write_json;
-use crate::settings::{Division, Overrides};
-use ppgn_graph::{Error, Result};
+use crate::session::Session;
+use crate::settings::{Division, Overrides, Request, Settings};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -39,22 +39,20 @@ impl Grid {
     /// draws the fixed split.
     ///
     /// ```
-    /// use ppgn_train::Grid;
+    /// use ppgn_train::protocol::Grid;
     /// let grid = Grid::from_toml("rate = [1e-3, 1e-4]\nblocks = [[32, 32], [64, 64, 64]]", "grid.toml")?;
     /// assert_eq!(grid.trials().len(), 4);
     /// assert!(Grid::from_toml("rat = [1]", "grid.toml").unwrap_err().is_call());
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_train::Error>(())
     /// ```
     pub fn from_toml(text: &str, file: &str) -> Result<Self> {
-        let wrong = |what: String| Error::call(format!("{file}: {what}"));
+        let wrong = |message: String| Error::SettingsFile { file: file.to_string(), message };
         let table: toml::Table =
             toml::from_str(text).map_err(|e| wrong(e.to_string().trim_end().to_string()))?;
         let mut axes = Vec::new();
         for (name, value) in table {
             if name == "seed" {
-                return Err(wrong(
-                    "`seed` draws the split, which all trials share: give --seed instead".into(),
-                ));
+                return Err(Error::VariedSeed { file: file.to_string() });
             }
             let toml::Value::Array(values) = value else {
                 return Err(wrong(format!(
@@ -103,7 +101,7 @@ impl Grid {
     }
 }
 
-/// One setting as overrides. What is wrong with it is told in one line.
+/// One setting as overrides, or one line that says what is wrong with it.
 fn one(name: &str, value: &toml::Value) -> Result<Overrides, String> {
     let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
     overrides(table)
@@ -113,7 +111,7 @@ fn overrides(table: toml::Table) -> Result<Overrides, String> {
     toml::Value::Table(table).try_into().map_err(|e: toml::de::Error| e.message().to_string())
 }
 
-/// A search: a run a trial.
+/// A search: one run per trial.
 #[derive(Debug, Clone)]
 pub struct Search {
     folder: PathBuf,
@@ -164,29 +162,27 @@ pub struct SearchReport {
 
 impl Search {
     /// The trials of a grid in `folder`, each a run named by its settings. Classes: a tenth of the graphs is held out;
-    /// numbers: 80/10/10, and the validation part counts. The split is drawn by the seed, the same for all.
-    pub fn new(template: &Template<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
+    /// regression: 80/10/10, and the validation part counts. The split is drawn by the seed, the same for all.
+    pub fn new(request: &Request<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
-        let given = toml::Table::try_from(template.overrides).map_err(|e| Error::unfit(e.to_string()))?;
+        let given = toml::Table::try_from(&request.overrides).map_err(|e| Error::settings(e.to_string()))?;
         if let Some(name) = grid.names().find(|name| given.contains_key(*name)) {
-            return Err(Error::call(format!(
-                "`{name}` is what the grid varies: leave it out of the settings, or give a --grid without it"
-            )));
+            return Err(Error::Varied { name: name.to_string() });
         }
-        let division = match Goal::of(template.dataset, template.targets)? {
+        let division = match Goal::of(request.dataset, &request.targets)? {
             Goal::Classes(_) => Division::Holdout(0.1),
             Goal::Targets(_) => Division::Shares([0.8, 0.1, 0.1]),
         };
         let trials = grid.trials();
         let mut taken = BTreeSet::new();
         let job = |(i, trial): (usize, &toml::Table)| {
-            let set = overrides(trial.clone()).map_err(Error::call)?.or(template.overrides.clone());
-            let settings = Template { overrides: &set, ..template.clone() }.settings(division)?;
+            let overrides = overrides(trial.clone()).map_err(Error::Settings)?.or(request.overrides.clone());
+            let settings = Settings::resolve(&Request { overrides, division, ..request.clone() })?;
             let mut folder_name = file_name(trial);
             if folder_name.len() > 120 || !taken.insert(folder_name.clone()) {
                 folder_name = format!("trial-{}", i + 1);
             }
-            Ok(Job { name: told(trial), path: folder.join(folder_name), settings })
+            Ok(Job { name: words(trial), path: folder.join(folder_name), settings })
         };
         let jobs = trials.iter().enumerate().map(job).collect::<Result<_>>()?;
         Ok(Search { folder, trials, jobs })
@@ -206,11 +202,12 @@ impl Search {
     /// Runs what is missing, writes `search.json` into the folder and says what came out; `None` if it was asked to stop.
     pub fn run(
         &self,
+        session: &Session,
         dataset: &ppgn_graph::Dataset,
         workers: Workers,
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<SearchReport>> {
-        let Some(ended) = run_jobs(&self.jobs, dataset, workers, watcher)? else { return Ok(None) };
+        let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
         self.ended(ended).map(Some)
     }
 
@@ -223,7 +220,7 @@ impl Search {
 
     fn report(&self, ended: Vec<Ended>) -> Result<SearchReport> {
         let Some(settings) = self.jobs.first().map(|job| &job.settings) else {
-            return Err(Error::call("there is nothing to try"));
+            return Err(Error::settings("there is nothing to try"));
         };
         let trials = self.trials.iter().zip(&self.jobs).zip(ended);
         let mut trials: Vec<Trial> = trials.map(|((set, job), ended)| trial(set, job, ended)).collect();
@@ -239,7 +236,7 @@ impl Search {
         epochs.dedup();
         Ok(SearchReport {
             dataset: settings.dataset.clone(),
-            preset: settings.preset.clone(),
+            preset: settings.preset().to_string(),
             seed: settings.training.seed,
             epochs,
             targets,
@@ -270,7 +267,7 @@ fn trial(settings: &toml::Table, job: &Job, ended: Ended) -> Trial {
     }
 }
 
-/// What trials are ranked by, lower first: wrong graphs, then the loss; numbers by the loss alone.
+/// What trials are ranked by, lower first: wrong graphs, then the loss; for regression the loss alone.
 fn badness(trial: &Trial) -> (f64, f64) {
     match &trial.held_out {
         Some(part) => (part.accuracy.map_or(0.0, |a| 1.0 - a), part.loss),
@@ -279,7 +276,7 @@ fn badness(trial: &Trial) -> (f64, f64) {
 }
 
 /// A trial for people: `rate 0.0001, decay 0.5`.
-fn told(trial: &toml::Table) -> String {
+fn words(trial: &toml::Table) -> String {
     let words: Vec<String> = trial.iter().map(|(name, value)| format!("{name} {}", plain(value))).collect();
     words.join(", ")
 }
@@ -331,7 +328,7 @@ mod tests {
         assert!(message("rate = 1e-3").contains("not a list"));
         assert!(message("rate = []").contains("no value"));
         assert!(message("rate = [\"fast\"]").contains("`rate`"));
-        assert!(message("seed = [1, 2]").contains("--seed"));
+        assert!(message("seed = [1, 2]").contains("draws the split"));
         assert!(message("").contains("no setting"));
         assert!(message("rate = [").contains("g.toml"));
     }

@@ -1,24 +1,26 @@
-//! How long a protocol will take, before it starts: told from one epoch of its first run.
+//! How long a protocol will take, before it starts: estimated from one epoch of its first run.
 
-use crate::jobs::{Job, Workers, named};
+use super::jobs::{Job, Workers};
+use crate::error::Result;
 use crate::run::read_timing;
-use crate::trainer::{Attempt, Event, attempt};
-use ppgn_graph::{Dataset, Result};
+use crate::session::Session;
+use crate::trainer::{Event, train};
+use ppgn_graph::Dataset;
 use std::time::{Duration, Instant};
 
-/// An epoch that takes longer is told from its part that was trained by then: nobody waits hours for an estimate.
+/// An epoch that takes longer is estimated from its part that was trained by then: nobody waits hours for an estimate.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The seconds that are left of some jobs on one dataset, and what an epoch takes; `None` if it was asked to stop.
 ///
 /// An epoch is known from runs that were begun. Else the first epoch of the first missing job is trained, in its own run
 /// folder, so that nothing is lost: `seconds = epoch * epochs left / jobs at a time`. An epoch of more than a minute is
-/// left there, and told from its share of graphs.
+/// left there, and estimated from its share of graphs.
 pub fn estimate(
+    session: &Session,
     jobs: &[Job],
     dataset: &Dataset,
     workers: Workers,
-    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Estimate>> {
     let mut left = jobs.iter().map(Job::epochs_left).collect::<Result<Vec<usize>>>()?;
     if left.iter().all(|&n| n == 0) {
@@ -28,8 +30,9 @@ pub fn estimate(
     let epoch = match timed.len() {
         0 => {
             let first = left.iter().position(|&n| n > 0).unwrap_or(0);
-            let measured = workers.on_one(|| measure(&jobs[first], dataset, stop))?;
-            let Some(epoch) = measured.map_err(|e| named(&jobs[first], e))? else { return Ok(None) };
+            let session = session.clone().with_threads(workers.threads)?;
+            let measured = measure(&session, &jobs[first], dataset).map_err(|e| jobs[first].failed(e));
+            let Some(epoch) = measured? else { return Ok(None) };
             left[first] = jobs[first].epochs_left()?;
             epoch
         }
@@ -55,7 +58,7 @@ pub struct Estimate {
 }
 
 /// Trains the first epoch of a job, or a minute of it.
-fn measure(job: &Job, dataset: &Dataset, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<f64>> {
+fn measure(session: &Session, job: &Job, dataset: &Dataset) -> Result<Option<f64>> {
     let run = job.open()?;
     let mut start = Instant::now();
     let mut seconds = None;
@@ -69,10 +72,8 @@ fn measure(job: &Job, dataset: &Dataset, stop: &(dyn Fn() -> bool + Sync)) -> Re
             // Colours are found once for all jobs.
             Event::Ready { .. } => start = Instant::now(),
         }
-        seconds.is_none() && !stop()
+        seconds.is_none()
     };
-    match attempt(&run, dataset, &mut watch)? {
-        Attempt::Diverged(error) => Err(error),
-        Attempt::Ended(_) => Ok(seconds),
-    }
+    train(session, &run, dataset, &mut watch)?;
+    Ok(seconds)
 }

@@ -6,17 +6,18 @@
 //! it leaves open is as in its first network: suffix ii, batches of 5 graphs of one size, the authors' encoding and
 //! epochs. Everything is made of searches, so it is made of run folders, and resumes.
 
-use crate::curve::average;
-use crate::cv::Template;
+use super::curve::average;
+use super::jobs::{Job, JobWatcher, Workers, run_jobs};
+use super::search::{Grid, Search, SearchReport};
+use crate::chart::{Chart, Curve, Look, Panel};
 use crate::data::Goal;
-use crate::jobs::{Job, JobWatcher, Workers, run_jobs};
+use crate::error::{Error, Result};
 use crate::metrics::Epoch;
-use crate::picture::{Panel, Picture};
 use crate::run::{read_metrics, write_json};
-use crate::search::{Grid, Search, SearchReport};
-use crate::settings::Overrides;
+use crate::session::Session;
+use crate::settings::{Overrides, Request};
+use ppgn_graph::Dataset;
 use ppgn_graph::file::write_whole;
-use ppgn_graph::{Dataset, Error, Result};
 use ppgn_nn::{BlockConfig, Layout, Model, SuffixKind};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -61,7 +62,7 @@ impl FigurePart {
         self.model
     }
 
-    /// Its runs, one a rate.
+    /// Its runs, one per rate.
     pub fn jobs(&self) -> &[Job] {
         self.search.jobs()
     }
@@ -69,19 +70,19 @@ impl FigurePart {
 
 /// A part whose runs have ended.
 #[derive(Debug, Clone)]
-pub struct Trained {
+pub struct TrainedPart {
     part: FigurePart,
     report: SearchReport,
 }
 
-impl Trained {
+impl TrainedPart {
     /// The best rate.
     fn rate(&self) -> Result<f64> {
         let best = self.report.best.as_ref().and_then(|best| best.get("rate"));
         best.and_then(toml::Value::as_float).ok_or_else(|| {
             let why = self.report.trials.iter().find_map(|t| t.diverged.as_deref()).unwrap_or_default();
             let (model, seed) = (self.part.model.name(), self.part.seed);
-            Error::unfit(format!("{model}, seed {seed}: no run stayed finite. {why}"))
+            Error::Incomplete(format!("{model}, seed {seed}: no run stayed finite. {why}"))
         })
     }
 
@@ -89,15 +90,15 @@ impl Trained {
     fn curves(&self) -> Result<RunCurves> {
         let rate = self.rate()?;
         let (Some(trial), Some(job)) = (self.report.trials.first(), self.part.jobs().first()) else {
-            return Err(Error::unfit("a search without runs"));
+            return Err(Error::Incomplete("a search without runs".into()));
         };
         let epochs = read_metrics(&trial.run)?;
         let of = |share: &dyn Fn(&Epoch) -> Option<f64>| -> Result<Vec<f64>> {
             let curve: Option<Vec<f64>> = epochs.iter().map(share).collect();
             let whole = curve.filter(|c| c.len() == job.settings.training.epochs);
             whole.ok_or_else(|| {
-                let file = trial.run.join("metrics.jsonl");
-                Error::unfit(format!("{} has not an accuracy for every epoch", file.display()))
+                let path = trial.run.join("metrics.jsonl");
+                Error::Run { path, message: "an epoch has no accuracy".into() }
             })
         };
         Ok(RunCurves {
@@ -126,32 +127,24 @@ impl Figure<'_> {
             decay_every: Some(20),
             ..Overrides::default()
         };
-        let template = Template {
-            data: self.data,
-            dataset: self.dataset,
-            limit: self.limit,
-            preset: PRESET,
-            overrides: &overrides,
-            targets: &[],
-        };
+        let request =
+            Request { limit: self.limit, preset: PRESET, overrides, ..Request::new(self.data, self.dataset) };
         let folder = self.folder.join(model.name()).join(format!("seed-{seed}"));
-        let search = Search::new(&template, &Grid::rates(rates), folder)?;
+        let search = Search::new(&request, &Grid::rates(rates), folder)?;
         Ok(FigurePart { model, seed, search: search.called(model.name()) })
     }
 
     /// The runs that are known before any is trained: with a given rate all, else those of the first seed.
     pub fn first(&self) -> Result<Vec<FigurePart>> {
         let Some((&first, others)) = self.seeds.split_first() else {
-            return Err(Error::call("the figure needs at least one seed"));
+            return Err(Error::settings("the figure needs at least one seed"));
         };
         if let Goal::Targets(_) = Goal::of(self.dataset, &[])? {
-            return Err(Error::call(format!(
-                "{} has numbers to predict, and the figure is of accuracies",
-                self.dataset.name()
-            )));
+            let dataset = self.dataset.name().to_string();
+            return Err(Error::NeedsClasses { dataset, protocol: "the figure" });
         }
         let mut parts = Vec::new();
-        for model in Model::ALL {
+        for model in Model::FIGURE {
             match self.rate {
                 None => parts.push(self.part(model, first, &RATES)?),
                 Some(rate) => {
@@ -167,22 +160,23 @@ impl Figure<'_> {
     /// Trains what is missing of some parts; `None` if it was asked to stop.
     pub fn train(
         &self,
+        session: &Session,
         parts: Vec<FigurePart>,
         workers: Workers,
         watcher: &JobWatcher<'_>,
-    ) -> Result<Option<Vec<Trained>>> {
+    ) -> Result<Option<Vec<TrainedPart>>> {
         let jobs: Vec<Job> = parts.iter().flat_map(|part| part.jobs()).cloned().collect();
-        let Some(ended) = run_jobs(&jobs, self.dataset, workers, watcher)? else { return Ok(None) };
+        let Some(ended) = run_jobs(session, &jobs, self.dataset, workers, watcher)? else { return Ok(None) };
         let mut ended = ended.into_iter();
         let trained = |part: FigurePart| {
             let own = ended.by_ref().take(part.jobs().len()).collect();
-            Ok(Trained { report: part.search.ended(own)?, part })
+            Ok(TrainedPart { report: part.search.ended(own)?, part })
         };
         parts.into_iter().map(trained).collect::<Result<_>>().map(Some)
     }
 
     /// The runs that follow the first ones: those of the other seeds at the rates that were found, or none.
-    pub fn rest(&self, first: &[Trained]) -> Result<Vec<FigurePart>> {
+    pub fn rest(&self, first: &[TrainedPart]) -> Result<Vec<FigurePart>> {
         let seeds = if self.rate.is_some() { &[][..] } else { self.seeds.get(1..).unwrap_or_default() };
         let mut parts = Vec::new();
         for trained in first {
@@ -194,18 +188,18 @@ impl Figure<'_> {
         Ok(parts)
     }
 
-    /// What all trained parts show together: `figure.csv`, `figure.svg`, `figure.png` and `figure.json` in the folder.
-    pub fn finish(&self, trained: &[Trained]) -> Result<FigureReport> {
+    /// What all trained parts show together: `figure.csv`, `figure.svg` and `figure.json` in the folder.
+    pub fn finish(&self, trained: &[TrainedPart]) -> Result<FigureReport> {
         let report = self.report(trained)?;
         report.write(&self.folder)?;
         Ok(report)
     }
 
-    fn report(&self, trained: &[Trained]) -> Result<FigureReport> {
+    fn report(&self, trained: &[TrainedPart]) -> Result<FigureReport> {
         let mut models = Vec::new();
-        for model in Model::ALL {
+        for model in Model::FIGURE {
             let of_model = trained.iter().filter(|t| t.part.model == model);
-            models.push(Curves::of(model, of_model.map(Trained::curves).collect::<Result<_>>()?)?);
+            models.push(Curves::of(model, of_model.map(TrainedPart::curves).collect::<Result<_>>()?)?);
         }
         let first = trained.first().and_then(|t| t.part.jobs().first());
         let epochs = first.map_or(0, |job| job.settings.training.epochs);
@@ -250,7 +244,7 @@ pub struct RunCurves {
 pub struct Curves {
     /// Its name.
     pub model: &'static str,
-    /// A run a seed.
+    /// One run per seed.
     pub runs: Vec<RunCurves>,
     /// The mean of the training curves.
     pub training: Vec<f64>,
@@ -268,7 +262,7 @@ impl Curves {
     fn of(model: Model, runs: Vec<RunCurves>) -> Result<Self> {
         let mean = |of: &dyn Fn(&RunCurves) -> &Vec<f64>| {
             let curves: Vec<Vec<f64>> = runs.iter().map(|run| of(run).clone()).collect();
-            average(&curves).ok_or_else(|| Error::unfit(format!("{} has no curve", model.name())))
+            average(&curves).ok_or_else(|| Error::Incomplete(format!("{} has no curve", model.name())))
         };
         let (training, validation) = (mean(&|run| &run.training)?, mean(&|run| &run.validation)?);
         Ok(Curves {
@@ -300,25 +294,18 @@ pub struct FigureReport {
     pub mlp_fits_worst: bool,
     /// Whether the best validation accuracy of `mp` is at least that of `lin`, as the paper says.
     pub mp_at_least_lin: bool,
-    /// The four models, in the order of [`Model::ALL`].
+    /// The four models, in the order of [`Model::FIGURE`].
     pub models: Vec<Curves>,
 }
 
 impl FigureReport {
     fn write(&self, folder: &Path) -> Result<()> {
-        let picture = self.picture();
-        let files = [
-            ("figure.csv", self.csv().into_bytes()),
-            ("figure.svg", picture.svg().into_bytes()),
-            ("figure.png", picture.png()),
-        ];
-        for (name, bytes) in files {
-            write_whole(&folder.join(name), &bytes)?;
-        }
+        write_whole(&folder.join("figure.csv"), self.csv().as_bytes())?;
+        write_whole(&folder.join("figure.svg"), self.chart().svg().as_bytes())?;
         write_json(&folder.join("figure.json"), self)
     }
 
-    /// A line a model, seed and epoch, and a line of means where there are several seeds.
+    /// One line per model, seed and epoch, and one line of means where there are several seeds.
     fn csv(&self) -> String {
         let mut csv = "model,rate,seed,epoch,training_accuracy,validation_accuracy\n".to_string();
         let mut lines = |model: &str, rate: &str, seed: &str, training: &[f64], validation: &[f64]| {
@@ -339,16 +326,15 @@ impl FigureReport {
         csv
     }
 
-    fn picture(&self) -> Picture {
+    fn chart(&self) -> Chart {
         let percent =
             |curve: &[f64]| curve.iter().enumerate().map(|(e, x)| (e as f64 + 1.0, x * 100.0)).collect();
         let panel = |title: &str, of: &dyn Fn(&Curves) -> &[f64]| Panel {
             title: format!("{}, {title}", self.dataset),
-            curves: self.models.iter().map(|m| (m.model, percent(of(m)))).collect(),
+            curves: self.models.iter().map(|m| Curve { name: m.model, points: percent(of(m)) }).collect(),
+            best: None,
         };
-        Picture::by_epoch(&[
-            panel("training accuracy, %", &|m| &m.training),
-            panel("validation accuracy, %", &|m| &m.validation),
-        ])
+        let training = panel("training accuracy, %", &|m| &m.training);
+        Chart::by_epoch(Look::File, &[training, panel("validation accuracy, %", &|m| &m.validation)])
     }
 }

@@ -1,43 +1,20 @@
 //! The protocol of the paper's Table 1: ten folds, their curves averaged, the best epoch of the average.
 
-use crate::curve::average;
+use super::curve::average;
+use super::jobs::{Ended, Job, JobWatcher, Workers, run_jobs};
 use crate::data::Goal;
-use crate::jobs::{Ended, Job, JobWatcher, Workers, named, run_jobs};
+use crate::error::{Error, Result};
 use crate::run::write_json;
-use crate::settings::{Division, Overrides, Settings};
-use ppgn_graph::{Dataset, Error, Result};
+use crate::session::Session;
+use crate::settings::{Division, Request, Settings};
+use ppgn_graph::Dataset;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What the runs of a protocol have in common.
-#[derive(Debug, Clone)]
-pub struct Template<'a> {
-    /// What stands for the data.
-    pub data: &'a str,
-    /// The data.
-    pub dataset: &'a Dataset,
-    /// How many graphs were drawn from the whole, where not all were taken.
-    pub limit: Option<usize>,
-    /// The preset.
-    pub preset: &'a str,
-    /// What is different from it.
-    pub overrides: &'a Overrides,
-    /// For regression, the targets.
-    pub targets: &'a [String],
-}
+/// The number of random folds of data that has none of its own.
+pub const RANDOM_FOLDS: usize = 10;
 
-impl Template<'_> {
-    /// The settings of one run.
-    pub fn settings(&self, division: Division) -> Result<Settings> {
-        let Template { data, dataset, limit, preset, overrides, targets } = self;
-        Settings::resolve(data, dataset, *limit, preset, overrides, division, targets)
-    }
-}
-
-/// How many folds are dealt out where the data brings none along.
-pub const DEALT: usize = 10;
-
-/// A cross-validation: a run a fold.
+/// A cross-validation: one run per fold.
 #[derive(Debug, Clone)]
 pub struct Cv {
     folder: PathBuf,
@@ -58,7 +35,7 @@ pub struct CvReport {
     pub epochs: usize,
     /// The folds' numbers.
     pub folds: Vec<usize>,
-    /// `given` with the data, or `dealt` by the seed.
+    /// `given` with the data, or `dealt`: random, drawn by the seed.
     pub folds_are: &'static str,
     /// The best epoch of the mean curve.
     pub epoch: usize,
@@ -75,30 +52,26 @@ pub struct CvReport {
 }
 
 impl Cv {
-    /// The folds of this dataset in `folder`, `fold-1` and so on: those that the data brings along, else [`DEALT`]
-    /// dealt out by the seed. `folds` names some of them by number; nothing means all.
-    pub fn new(template: &Template<'_>, folds: &[usize], folder: impl AsRef<Path>) -> Result<Self> {
-        let (folder, dataset) = (folder.as_ref().to_path_buf(), template.dataset);
+    /// The folds of this dataset in `folder`, `fold-1` and so on: the given folds of the data, else [`RANDOM_FOLDS`] random
+    /// ones. `folds` names some of them by number; nothing means all. The division of the request does not count.
+    pub fn new(request: &Request<'_>, folds: &[usize], folder: impl AsRef<Path>) -> Result<Self> {
+        let (folder, dataset) = (folder.as_ref().to_path_buf(), request.dataset);
         let given = dataset.folds().len();
-        let of = if given > 0 { given } else { DEALT };
+        let of = if given > 0 { given } else { RANDOM_FOLDS };
         let folds: Vec<usize> = if folds.is_empty() { (1..=of).collect() } else { folds.to_vec() };
         if let Some(fold) = folds.iter().find(|fold| !(1..=of).contains(*fold)) {
-            return Err(Error::call(format!(
-                "{} has no fold {fold}: its folds are 1 to {of}",
-                dataset.name()
-            )));
+            let name = dataset.name();
+            return Err(Error::settings(format!("{name} has no fold {fold}: its folds are 1 to {of}")));
         }
-        if let Goal::Targets(_) = Goal::of(dataset, template.targets)? {
-            return Err(Error::call(format!(
-                "{} has numbers to predict, and this protocol is of accuracies: `ppgn train --split 80/10/10` is the \
-                 paper's way with numbers",
-                dataset.name()
-            )));
+        if let Goal::Targets(_) = Goal::of(dataset, &request.targets)? {
+            let dataset = dataset.name().to_string();
+            return Err(Error::NeedsClasses { dataset, protocol: "cross-validation" });
         }
         let job = |&fold: &usize| {
             let division = if given > 0 { Division::Fold(fold) } else { Division::Dealt { fold, of } };
             let path = folder.join(format!("fold-{fold}"));
-            Ok(Job { name: format!("fold {fold}"), path, settings: template.settings(division)? })
+            let settings = Settings::resolve(&Request { division, ..request.clone() })?;
+            Ok(Job { name: format!("fold {fold}"), path, settings })
         };
         let jobs = folds.iter().map(job).collect::<Result<_>>()?;
         Ok(Cv { folder, folds, jobs })
@@ -112,11 +85,12 @@ impl Cv {
     /// Runs what is missing, writes `cv.json` into the folder and says what came out; `None` if it was asked to stop.
     pub fn run(
         &self,
+        session: &Session,
         dataset: &Dataset,
         workers: Workers,
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<CvReport>> {
-        let Some(ended) = run_jobs(&self.jobs, dataset, workers, watcher)? else { return Ok(None) };
+        let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
         let report = self.report(ended)?;
         write_json(&self.folder.join("cv.json"), &report)?;
         Ok(Some(report))
@@ -127,28 +101,32 @@ impl Cv {
         for (job, ended) in self.jobs.iter().zip(ended) {
             let finished = match ended {
                 Ended::Finished(finished) => finished,
-                Ended::Diverged(error) => return Err(named(job, error)),
+                Ended::Diverged(error) => return Err(job.failed(error)),
             };
             seconds_training += finished.seconds;
             let curve: Option<Vec<f64>> =
                 finished.epochs.iter().map(|e| e.test.as_ref().and_then(|part| part.accuracy)).collect();
             let whole = curve.filter(|c| c.len() == job.settings.training.epochs);
             curves.push(whole.ok_or_else(|| {
-                let file = job.path.join("metrics.jsonl");
-                Error::unfit(format!("{} has not an accuracy for every epoch", file.display()))
+                let path = job.path.join("metrics.jsonl");
+                Error::Run { path, message: "an epoch has no accuracy".into() }
             })?);
         }
         let (Some(averaged), Some(first)) = (average(&curves), self.jobs.first()) else {
-            return Err(Error::call("there is no fold to average over"));
+            return Err(Error::settings("there is no fold to average over"));
         };
         let settings = &first.settings;
         Ok(CvReport {
             dataset: settings.dataset.clone(),
-            preset: settings.preset.clone(),
+            preset: settings.preset().to_string(),
             seed: settings.training.seed,
             epochs: settings.training.epochs,
             folds: self.folds.clone(),
-            folds_are: if matches!(settings.division, Division::Fold(_)) { "given" } else { "dealt" },
+            folds_are: if settings.trained().is_some_and(|t| matches!(t.division, Division::Fold(_))) {
+                "given"
+            } else {
+                "dealt"
+            },
             epoch: averaged.epoch,
             accuracy_mean: averaged.mean,
             accuracy_std: averaged.deviation,
@@ -162,13 +140,13 @@ impl Cv {
 /// Fold numbers as people write them: `1-10`, `3`, `1,3,5`, `1-3,7`. Each once, in ascending order.
 ///
 /// ```
-/// use ppgn_train::fold_numbers;
+/// use ppgn_train::protocol::fold_numbers;
 /// assert_eq!(fold_numbers("7,1-3")?, [1, 2, 3, 7]);
 /// assert!(fold_numbers("3-1").unwrap_err().is_call());
-/// # Ok::<(), ppgn_graph::Error>(())
+/// # Ok::<(), ppgn_train::Error>(())
 /// ```
 pub fn fold_numbers(text: &str) -> Result<Vec<usize>> {
-    let wrong = || Error::call(format!("`{text}` is not a list of folds: write 1-10, or 1,3,5"));
+    let wrong = || Error::settings(format!("`{text}` is not a list of folds: write 1-10, or 1,3,5"));
     let number =
         |t: &str| t.trim().parse::<usize>().ok().filter(|n| (1..=100_000).contains(n)).ok_or_else(wrong);
     let mut folds = Vec::new();

@@ -1,0 +1,219 @@
+//! What can go wrong between a dataset and a trained network. Every variant that a caller may want to answer in a way of its
+//! own carries what that takes; causes are kept. Messages name no command-line option: the library has none.
+
+use std::path::{Path, PathBuf};
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be trained, resumed or used.
+///
+/// ```
+/// use ppgn_train::{Error, Run};
+/// let error = Run::open("no-such-run").unwrap_err();
+/// assert!(matches!(error, Error::NotARun { .. }) && error.is_call());
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A graph or dataset cannot be read, encoded or written, or a file of a run is damaged.
+    #[error(transparent)]
+    Graph(#[from] ppgn_graph::Error),
+    /// A colouring failed.
+    #[error(transparent)]
+    Wl(#[from] ppgn_wl::Error),
+    /// A network cannot be built, run, read or written.
+    #[error(transparent)]
+    Network(ppgn_nn::Error),
+    /// A setting is unknown or out of range, or does not fit the data or another setting.
+    #[error("{0}")]
+    Settings(String),
+    /// A file of settings is wrong.
+    #[error("{file}: {message}")]
+    SettingsFile {
+        /// The file, as it was named.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The folder is not a run.
+    #[error("{} is not a run folder: it has no config.toml", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run folder is never overwritten.
+    #[error("{} already exists", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The run is locked.
+    #[error("another process is training in {}", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run of other settings is where this one should be.
+    #[error("{} was made with other settings: {difference}", path.display())]
+    OtherSettings {
+        /// The folder.
+        path: PathBuf,
+        /// The first setting that differs, with both values.
+        difference: String,
+    },
+    /// A run can be trained on the data that it was started on only.
+    #[error("{data} is not the data that the run was started on: its content has changed")]
+    OtherData {
+        /// The data.
+        data: String,
+    },
+    /// The network of the run was imported or compiled.
+    #[error("the network of the run was {how}: there is nothing to train")]
+    NothingToTrain {
+        /// `imported` or `compiled`.
+        how: &'static str,
+    },
+    /// There is no network yet to predict with.
+    #[error("{} has not finished an epoch yet", path.display())]
+    NoNetwork {
+        /// The run folder.
+        path: PathBuf,
+    },
+    /// Something in a run folder does not fit the rest of it.
+    #[error("{}: {message}", path.display())]
+    Run {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// The protocol averages accuracies, and the data has regression targets.
+    #[error("{dataset} is a regression dataset, and {protocol} needs classes")]
+    NeedsClasses {
+        /// The dataset's name.
+        dataset: String,
+        /// What needs classes: `cross-validation`, `the figure`.
+        protocol: &'static str,
+    },
+    /// A setting is both fixed and varied by a grid.
+    #[error("`{name}` is varied by the grid, so it cannot be set as well")]
+    Varied {
+        /// The setting.
+        name: String,
+    },
+    /// The seed draws the split that all trials of a search share.
+    #[error("{file}: `seed` cannot be varied: it draws the split, which all trials share")]
+    VariedSeed {
+        /// The grid's file.
+        file: String,
+    },
+    /// The loss, or its gradient, is not finite.
+    #[error("{0}")]
+    NotFinite(NotFinite),
+    /// One of several runs failed.
+    #[error("{name}: {source}")]
+    Job {
+        /// Its name.
+        name: String,
+        /// Why it failed.
+        source: Box<Error>,
+    },
+    /// The threads of a session could not be started.
+    #[error("{threads} threads cannot be started: {message}")]
+    Threads {
+        /// The number of threads.
+        threads: usize,
+        /// What the system said.
+        message: String,
+    },
+    /// The session's interrupt was set.
+    #[error("interrupted")]
+    Interrupted,
+    /// The runs do not give what was to be computed from them.
+    #[error("{0}")]
+    Incomplete(String),
+}
+
+/// Where a loss, or its gradient, was not finite. The last checkpoint is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotFinite {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// Whether it was found while the validation or test part was evaluated, after the epoch.
+    pub evaluation: bool,
+    /// The batch, from 1, and its graphs; nothing where only the sum over all batches is not finite.
+    pub batch: Option<(usize, Vec<u32>)>,
+}
+
+impl std::fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.evaluation {
+            false => write!(f, "the loss or its gradient is not finite in epoch {}", self.epoch)?,
+            true => {
+                write!(f, "the loss of the validation or test part is not finite after epoch {}", self.epoch)?
+            }
+        }
+        if let Some((number, graphs)) = &self.batch {
+            write!(f, ", batch {number}: graphs {graphs:?}")?;
+        }
+        write!(f, "; the last checkpoint (epoch {}) is kept", self.epoch.saturating_sub(1))
+    }
+}
+
+impl Error {
+    /// An [`Error::Settings`] with this text.
+    pub fn settings(message: impl Into<String>) -> Self {
+        Error::Settings(message.into())
+    }
+
+    pub(crate) fn io(path: impl AsRef<Path>, source: std::io::Error) -> Self {
+        ppgn_graph::Error::io(path, source).into()
+    }
+
+    /// Whether the caller asked for something that cannot be (exit code 2), rather than that a job failed (1).
+    pub fn is_call(&self) -> bool {
+        match self {
+            Error::Graph(error) => error.is_call(),
+            Error::Wl(error) => error.is_call(),
+            Error::Network(error) => error.is_call(),
+            Error::Job { source, .. } => source.is_call(),
+            Error::Settings(_)
+            | Error::SettingsFile { .. }
+            | Error::NotARun { .. }
+            | Error::Exists { .. }
+            | Error::Busy { .. }
+            | Error::OtherSettings { .. }
+            | Error::OtherData { .. }
+            | Error::NothingToTrain { .. }
+            | Error::NoNetwork { .. }
+            | Error::NeedsClasses { .. }
+            | Error::Varied { .. }
+            | Error::VariedSeed { .. } => true,
+            Error::Run { .. }
+            | Error::NotFinite(_)
+            | Error::Threads { .. }
+            | Error::Interrupted
+            | Error::Incomplete(_) => false,
+        }
+    }
+}
+
+impl From<ppgn_nn::Error> for Error {
+    /// What a network only passes on keeps its own variant here.
+    fn from(error: ppgn_nn::Error) -> Self {
+        match error {
+            ppgn_nn::Error::Graph(error) => Error::Graph(error),
+            ppgn_nn::Error::File(defect) => Error::Graph(defect.into()),
+            ppgn_nn::Error::Wl(error) => Error::Wl(error),
+            ppgn_nn::Error::Interrupted => Error::Interrupted,
+            error => Error::Network(error),
+        }
+    }
+}
+
+impl From<ppgn_graph::Defect> for Error {
+    fn from(defect: ppgn_graph::Defect) -> Self {
+        Error::Graph(defect.into())
+    }
+}

@@ -1,0 +1,23 @@
+//! The paper's protocols: many runs that make one figure, all resumable.
+//!
+//! [`Cv`] is that of Table 1 (ten folds, averaged curves), [`Search`] its grid on one split, [`Figure`] the inset figure.
+//! [`Table1`] and [`Table2`] are what the paper printed; [`Row1`] and [`Row2`] put a measurement beside it. All of them are
+//! made of [`Job`]s, which [`run_jobs`] works off side by side.
+
+mod curve;
+mod cv;
+mod estimate;
+mod figure;
+mod jobs;
+mod paper;
+mod reproduce;
+mod search;
+
+pub use curve::{Averaged, average};
+pub use cv::{Cv, CvReport, RANDOM_FOLDS, fold_numbers};
+pub use estimate::{Estimate, estimate};
+pub use figure::{Curves, Figure, FigurePart, FigureReport, RunCurves, TrainedPart};
+pub use jobs::{Ended, Finished, Job, JobWatcher, Notice, Standing, Workers, run_jobs};
+pub use paper::{Printed, Rank, Table1, Table2};
+pub use reproduce::{Networks, Row1, Row2};
+pub use search::{Grid, Search, SearchReport, Trial};

@@ -1,0 +1,98 @@
+//! The settings of a run as `config.toml` has them: one flat list of keys for every kind of run, a promise to readers.
+//!
+//! A run that was not trained has no data, preset or division. Its file says so with the values below, as it always did.
+
+use super::{Division, Origin, Settings, Trained, Training};
+use crate::compiled::Compilation;
+use crate::data::{Goal, Scaling};
+use ppgn_graph::Schema;
+use ppgn_graph::encode::Encoding;
+use ppgn_nn::PpgnConfig;
+use serde::{Deserialize, Serialize};
+
+/// The preset of an imported run.
+const IMPORT: &str = "import";
+
+/// The preset of a compiled run.
+const COMPILE: &str = "compile";
+
+/// The content of `config.toml`.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigFile {
+    data: String,
+    dataset: String,
+    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    limit: Option<usize>,
+    preset: String,
+    division: Division,
+    training: Training,
+    encoding: Encoding,
+    network: PpgnConfig,
+    goal: Goal,
+    schema: Schema,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    scaling: Vec<Scaling>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    compilation: Option<Compilation>,
+}
+
+impl Origin {
+    /// The preset, or what stands in its place in files and lists: `import` or `compile`.
+    pub(super) fn preset(&self) -> &str {
+        match self {
+            Origin::Trained(trained) => &trained.preset,
+            Origin::Imported => IMPORT,
+            Origin::Compiled(_) => COMPILE,
+        }
+    }
+}
+
+impl From<Settings> for ConfigFile {
+    fn from(settings: Settings) -> Self {
+        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling } = settings;
+        let preset = origin.preset().to_string();
+        let none = || Trained {
+            data: String::new(),
+            digest: String::new(),
+            limit: None,
+            preset,
+            division: Division::Shares([1.0, 0.0, 0.0]),
+        };
+        let (trained, compilation) = match origin {
+            Origin::Trained(trained) => (trained, None),
+            Origin::Imported => (none(), None),
+            Origin::Compiled(compilation) => (none(), Some(compilation)),
+        };
+        let Trained { data, digest, limit, preset, division } = trained;
+        ConfigFile {
+            data,
+            dataset,
+            digest,
+            limit,
+            preset,
+            division,
+            training,
+            encoding,
+            network,
+            goal,
+            schema,
+            scaling,
+            compilation,
+        }
+    }
+}
+
+impl From<ConfigFile> for Settings {
+    fn from(file: ConfigFile) -> Self {
+        let ConfigFile { data, digest, limit, preset, division, compilation, .. } = file;
+        let origin = match compilation {
+            Some(compilation) => Origin::Compiled(compilation),
+            None if preset == IMPORT && data.is_empty() => Origin::Imported,
+            None => Origin::Trained(Trained { data, digest, limit, preset, division }),
+        };
+        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
+        Settings { dataset, origin, training, encoding, network, goal, schema, scaling }
+    }
+}

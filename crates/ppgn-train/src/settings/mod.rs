@@ -1,0 +1,220 @@
+//! Everything that makes a run what it is: what `config.toml` holds, and how a preset, overrides and data become it.
+
+mod division;
+mod file;
+mod origin;
+mod overrides;
+pub mod text;
+mod training;
+
+pub use division::Division;
+pub use origin::{Origin, Trained};
+pub use overrides::{Overrides, Setting};
+pub use training::Training;
+
+use crate::data::{Goal, Scaling};
+use crate::error::{Error, Result};
+use crate::preset::Preset;
+use file::ConfigFile;
+use ppgn_graph::encode::Encoding;
+use ppgn_graph::random::Stream;
+use ppgn_graph::{Dataset, Schema};
+use ppgn_nn::{PpgnConfig, Precision};
+use serde::{Deserialize, Serialize};
+
+/// Everything about a run: the content of `config.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "ConfigFile", from = "ConfigFile")]
+pub struct Settings {
+    /// The dataset's name; for an imported network without data, the name of its file.
+    pub dataset: String,
+    /// Where the network comes from.
+    pub origin: Origin,
+    /// How the network is trained.
+    pub training: Training,
+    /// How graphs become rows.
+    pub encoding: Encoding,
+    /// The network.
+    pub network: PpgnConfig,
+    /// What is predicted.
+    pub goal: Goal,
+    /// The features of the training data: new data is encoded by them.
+    pub schema: Schema,
+    /// For regression, mean and standard deviation of every target over the training part.
+    pub scaling: Vec<Scaling>,
+}
+
+/// A run to be: data, a preset, and what is different from it. [`Settings::resolve`] puts them together.
+///
+/// ```
+/// use ppgn_graph::generate::generate;
+/// use ppgn_train::{Overrides, Request, Settings};
+/// let csl = generate("csl")?;
+/// let request = Request { overrides: Overrides { epochs: Some(3), ..Overrides::default() }, ..Request::new("csl", &csl) };
+/// let settings = Settings::resolve(&request)?;
+/// assert_eq!((settings.training.epochs, settings.preset()), (3, "small"));
+/// # Ok::<(), ppgn_train::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The name of the data: a run that is resumed looks it up.
+    pub data: &'a str,
+    /// The data.
+    pub dataset: &'a Dataset,
+    /// The number of graphs that were drawn from the whole, where not all were taken.
+    pub limit: Option<usize>,
+    /// The preset.
+    pub preset: &'a str,
+    /// What is different from it.
+    pub overrides: Overrides,
+    /// How the data is divided.
+    pub division: Division,
+    /// For regression, the targets by name; all of them where none is named.
+    pub targets: Vec<String>,
+}
+
+impl<'a> Request<'a> {
+    /// The preset `small` on all of this data, divided 80/10/10.
+    pub fn new(data: &'a str, dataset: &'a Dataset) -> Self {
+        Request {
+            data,
+            dataset,
+            limit: None,
+            preset: "small",
+            overrides: Overrides::default(),
+            division: Division::Shares([0.8, 0.1, 0.1]),
+            targets: Vec::new(),
+        }
+    }
+}
+
+/// A network that was trained elsewhere, and what it takes to use it.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// The name of what it was trained on, or of its file.
+    pub dataset: String,
+    /// The precision of its weights.
+    pub precision: Precision,
+    /// How graphs become rows.
+    pub encoding: Encoding,
+    /// The network.
+    pub network: PpgnConfig,
+    /// What its outputs are.
+    pub goal: Goal,
+    /// The features of its data.
+    pub schema: Schema,
+    /// For regression, mean and standard deviation of every target.
+    pub scaling: Vec<Scaling>,
+}
+
+impl Settings {
+    /// The settings of a run: preset, overrides and data put together and checked.
+    pub fn resolve(request: &Request<'_>) -> Result<Self> {
+        let Request { data, dataset, limit, preset, overrides, division, targets } = request;
+        let Preset { encoding, network, training } =
+            overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
+        training.validate()?;
+        let goal = Goal::of(dataset, targets)?;
+        let encoder = encoding.encoder(dataset.schema())?;
+        let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
+        network.validate()?;
+        network.runs_on(training.space)?;
+        let split = division.of(dataset, training.seed)?;
+        let trained = Trained {
+            data: data.to_string(),
+            digest: dataset.digest(),
+            limit: *limit,
+            preset: preset.to_string(),
+            division: *division,
+        };
+        Ok(Settings {
+            scaling: goal.scaling(dataset, &split.train)?,
+            dataset: dataset.name().to_string(),
+            origin: Origin::Trained(trained),
+            training,
+            encoding,
+            network,
+            goal,
+            schema: dataset.schema().clone(),
+        })
+    }
+
+    /// The settings of a network that was trained elsewhere.
+    pub fn imported(imported: Imported) -> Result<Self> {
+        Self::not_trained(Origin::Imported, imported)
+    }
+
+    /// The settings of a network that is there already.
+    pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
+        let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
+        let training = Training { precision, ..Training::default() };
+        let settings = Settings { dataset, origin, training, encoding, network, goal, schema, scaling };
+        settings.validate()?;
+        Ok(settings)
+    }
+
+    /// What the run is trained on, if it is.
+    pub fn trained(&self) -> Option<&Trained> {
+        match &self.origin {
+            Origin::Trained(trained) => Some(trained),
+            Origin::Imported | Origin::Compiled(_) => None,
+        }
+    }
+
+    /// The preset; `import` or `compile` for a network that was not trained here.
+    pub fn preset(&self) -> &str {
+        self.origin.preset()
+    }
+
+    /// What weights and batches are drawn from: the seed, and in a fold the fold too. So the folds of a protocol start
+    /// from different weights, and their mean says something about the network rather than about one draw of it.
+    pub(crate) fn drawn_from(&self) -> u64 {
+        match self.trained().map(|trained| trained.division) {
+            Some(Division::Fold(fold) | Division::Dealt { fold, .. }) => {
+                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
+            }
+            _ => self.training.seed,
+        }
+    }
+
+    /// Whether the parts fit each other; what is wrong otherwise.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.training.validate()?;
+        self.network.validate()?;
+        self.network.runs_on(self.training.space)?;
+        let columns = self.schema.node_labels.iter().chain(&self.schema.edge_labels);
+        for column in columns {
+            if !column.values().is_sorted_by(|a, b| a < b) {
+                let name = column.name();
+                return Err(Error::settings(format!("the labels of column `{name}` are not in order")));
+            }
+        }
+        let channels = self.encoding.encoder(&self.schema)?.channels().len();
+        if channels != self.network.inputs {
+            return Err(Error::settings(format!(
+                "the network takes {} channels, but the encoding `{}` of its data has {channels}",
+                self.network.inputs,
+                self.encoding.kind.name()
+            )));
+        }
+        let outputs = self.goal.outputs();
+        if outputs != self.network.outputs {
+            return Err(Error::settings(format!(
+                "the network has {} outputs, but there are {outputs} classes or targets",
+                self.network.outputs
+            )));
+        }
+        match (&self.goal, self.scaling.len()) {
+            (Goal::Classes(_), 0) => Ok(()),
+            (Goal::Targets(targets), n) if n == targets.len() => Ok(()),
+            (_, n) => Err(Error::settings(format!(
+                "there must be one scaling per regression target, and there are {n}"
+            ))),
+        }
+    }
+
+    /// The text of `config.toml`.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|e| Error::settings(format!("the settings cannot be written: {e}")))
+    }
+}

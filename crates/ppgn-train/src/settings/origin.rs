@@ -1,0 +1,30 @@
+//! Where the network of a run comes from: training, a checkpoint of other software, or the theorem compiler.
+
+use super::Division;
+use crate::compiled::Compilation;
+
+/// Where the network of a run comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    /// It is trained here.
+    Trained(Trained),
+    /// It was trained elsewhere.
+    Imported,
+    /// It was compiled from a test.
+    Compiled(Compilation),
+}
+
+/// What a run is trained on, and from which preset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// The data, as it was named.
+    pub data: String,
+    /// A digest of the dataset's content: a run is resumed on the same data only.
+    pub digest: String,
+    /// The number of graphs drawn from it by the seed, where not all were taken.
+    pub limit: Option<usize>,
+    /// The preset that the settings started from.
+    pub preset: String,
+    /// How the data is divided.
+    pub division: Division,
+}

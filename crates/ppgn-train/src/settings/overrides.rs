@@ -1,0 +1,156 @@
+//! Every setting, declared once: its name, its type, where it goes and what it means. The field of [`Overrides`], the key of
+//! a TOML file, the option of the command line and the documentation of all three follow from the line in this table.
+
+#[cfg(feature = "clap")]
+use super::text;
+use crate::batches::Batching;
+use crate::error::{Error, Result};
+use crate::preset::Preset;
+use ppgn_graph::encode::Encoding;
+use ppgn_nn::{BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
+use serde::{Deserialize, Serialize};
+
+// Under other names, because clap takes an `Option<Vec<_>>` for an option that is given several times.
+type Blocks = Vec<BlockConfig>;
+type Widths = Vec<usize>;
+
+/// A setting of [`Overrides`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Its key in files. The option of the command line has `-` for `_`.
+    pub name: &'static str,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// `name: type => place, (how it is an option);` with its meaning before it. The place is `training`, `network`, or `preset`
+/// itself.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident : $type:ty => $place:ident, ($($option:tt)*);)*) => {
+        /// What a file or a caller sets differently from the preset. Whatever is `None` stays as it is.
+        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+        #[cfg_attr(feature = "clap", derive(clap::Args))]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Overrides {
+            $(
+                $(#[doc = $doc])+
+                #[cfg_attr(feature = "clap", arg(long, $($option)*))]
+                pub $name: Option<$type>,
+            )*
+        }
+
+        impl Overrides {
+            /// All settings.
+            pub const SETTINGS: &'static [Setting] =
+                &[$(Setting { name: stringify!($name), help: concat!($($doc),+) }),*];
+
+            /// These, and where they are silent the others.
+            pub fn or(self, other: Overrides) -> Overrides {
+                Overrides { $($name: self.$name.or(other.$name)),* }
+            }
+
+            /// A preset with these settings instead of its own.
+            pub fn apply(&self, mut preset: Preset) -> Preset {
+                $(if let Some(value) = &self.$name {
+                    settings!(@place preset $place $name) = value.clone();
+                })*
+                preset
+            }
+        }
+    };
+    (@place $preset:ident preset $name:ident) => { $preset.$name };
+    (@place $preset:ident $place:ident $name:ident) => { $preset.$place.$name };
+}
+
+settings! {
+    /// Number of training epochs
+    epochs: usize => training, (value_name = "N");
+    /// Batch size: the most graphs in a batch
+    batch: usize => training, (value_name = "N", visible_alias = "batch-size");
+    /// Which graphs share a batch: mixed (any), or same-size as the paper's authors do
+    batching: Batching => training, (value_name = "HOW", value_parser = text::named::<Batching>);
+    /// Learning rate of Adam
+    rate: f64 => training,
+        (value_name = "X", visible_aliases = ["lr", "learning-rate"], allow_negative_numbers = true);
+    /// Learning-rate decay factor
+    decay: f64 => training, (value_name = "X", allow_negative_numbers = true);
+    /// Number of epochs between two decays of the learning rate
+    decay_every: usize => training, (value_name = "N");
+    /// Random seed of weights, batches, splits and subsets [default: 0]
+    seed: u64 => training, (value_name = "S");
+    /// Floating-point precision: f32 or f64
+    precision: Precision => training, (value_name = "P", value_parser = text::named::<Precision>);
+    /// What a network computes on: dense (every pair of nodes), quotient (every colour of pairs), or auto, the cheaper
+    space: SpaceChoice => training, (value_name = "SPACE", value_parser = text::named::<SpaceChoice>);
+    /// How graphs become inputs: paper, authors or qm9; paper+identity, paper+transposed have further channels
+    encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
+    /// The order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
+    order: usize => network, (value_name = "K");
+    /// Widths of the blocks, such as 32,32,32
+    blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
+    /// What a block computes: mp (the paper's matrix product), mp+lin (beside it the full basis of linear equivariant
+    /// layers, on the dense space only), lin (that basis alone, dense only), mlp (no pair sees another) or sums (over one
+    /// node of the tuple each, as k-WL does)
+    model: Model => network, (value_name = "MODEL", value_parser = text::named::<Model>);
+    /// Layers of the MLPs m1 and m2, or linear layers of a block in the model lin
+    depth: usize => network, (value_name = "N");
+    /// What follows the blocks: i (pool after the last) or ii (pool after each)
+    suffix: SuffixKind => network, (value_name = "KIND", value_parser = text::named::<SuffixKind>);
+    /// Widths of the hidden layers of suffix i, such as 512,256
+    suffix_hidden: Widths => network, (value_name = "W,W,...", value_parser = text::widths);
+    /// How pairs are pooled: max or sum
+    pooling: Pooling => network, (value_name = "HOW", value_parser = text::named::<Pooling>);
+    /// What the product is divided by, where n is the number of nodes: none, sqrt-n or n
+    scale: Scale => network, (value_name = "BY", value_parser = text::named::<Scale>);
+    /// Normalisation after the product: none or rms
+    norm: Norm => network, (value_name = "NORM", value_parser = text::named::<Norm>);
+    /// Residual blocks: add a block's input to its output
+    residual: bool => network,
+        (value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+    /// m3, which X passes: identity, or an MLP by its widths, such as 32,32
+    m3: M3 => network, (value_name = "M3", value_parser = text::m3);
+    /// m4, which joins m3(X) and the product: linear, or none for their concatenation
+    m4: M4 => network, (value_name = "M4", value_parser = text::named::<M4>);
+}
+
+impl Overrides {
+    /// Overrides from the text of a TOML file.
+    ///
+    /// ```
+    /// use ppgn_train::Overrides;
+    /// assert_eq!(Overrides::from_toml("rate = 0.01", "mine.toml")?.rate, Some(0.01));
+    /// assert!(Overrides::from_toml("rte = 0.01", "mine.toml").unwrap_err().is_call());
+    /// # Ok::<(), ppgn_train::Error>(())
+    /// ```
+    pub fn from_toml(text: &str, file: &str) -> Result<Self> {
+        let wrong = |e: toml::de::Error| Error::SettingsFile {
+            file: file.to_string(),
+            message: e.to_string().trim_end().to_string(),
+        };
+        toml::from_str(text).map_err(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_a_key_and_goes_somewhere() {
+        let preset = Preset::new("small", "").unwrap();
+        let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
+                      seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\norder = 7\ndepth = 7\n\
+                      blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
+                      scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\
+                      encoding = { kind = \"authors\" }\n";
+        let all: toml::Table = toml::from_str(values).unwrap();
+        assert_eq!(all.len(), Overrides::SETTINGS.len());
+        for setting in Overrides::SETTINGS {
+            let one = toml::Table::from_iter([(setting.name.to_string(), all[setting.name].clone())]);
+            let one = Overrides::from_toml(&one.to_string(), "one").unwrap();
+            assert_ne!(one.apply(preset.clone()), preset, "{}", setting.name);
+            assert_ne!(Overrides::default().or(one), Overrides::default());
+            assert!(!setting.help.trim().is_empty());
+        }
+    }
+}

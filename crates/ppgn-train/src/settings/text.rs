@@ -1,0 +1,94 @@
+//! Settings as people write them in one word: `32,32,32`, `paper+identity`, `80/10/10`.
+
+use ppgn_graph::encode::{Encoding, Kind};
+use ppgn_nn::{BlockConfig, M3};
+use serde::de::DeserializeOwned;
+
+/// A value by the name that it has in files, such as `same-size`.
+pub fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(text.into()).map_err(|e| e.to_string())
+}
+
+/// Widths with commas between them.
+///
+/// ```
+/// use ppgn_train::text::widths;
+/// assert_eq!(widths("512,256"), Ok(vec![512, 256]));
+/// assert!(widths("512;256").is_err());
+/// ```
+pub fn widths(text: &str) -> Result<Vec<usize>, String> {
+    let width = |w: &str| w.trim().parse::<usize>().map_err(|_| format!("`{w}` is not a width"));
+    text.split(',').map(width).collect()
+}
+
+/// Blocks by their widths.
+pub fn blocks(text: &str) -> Result<Vec<BlockConfig>, String> {
+    Ok(widths(text)?.into_iter().map(BlockConfig::new).collect())
+}
+
+/// m3: `identity`, or the widths of an MLP.
+pub fn m3(text: &str) -> Result<M3, String> {
+    match text {
+        "identity" => Ok(M3::Identity),
+        _ => widths(text).map(M3::Mlp).map_err(|e| format!("{e}; m3 is identity, or widths with commas")),
+    }
+}
+
+/// An encoding with further channels: `paper+identity`.
+pub fn encoding(text: &str) -> Result<Encoding, String> {
+    let mut words = text.split('+');
+    let kind = words.next().unwrap_or_default().parse::<Kind>().map_err(|e| e.to_string())?;
+    let mut encoding = Encoding::from(kind);
+    for word in words {
+        match word {
+            "identity" => encoding.identity = true,
+            "transposed" => encoding.transposed = true,
+            _ => return Err(format!("`{word}` is not a further channel; there are identity and transposed")),
+        }
+    }
+    Ok(encoding)
+}
+
+/// `80/10/10` or `0.8/0.1/0.1` as shares of training, validation and test part.
+///
+/// ```
+/// use ppgn_train::text::shares;
+/// assert_eq!(shares("80/10/10"), Ok([0.8, 0.1, 0.1]));
+/// assert!(shares("80/20").is_err());
+/// ```
+pub fn shares(text: &str) -> Result<[f64; 3], String> {
+    let wrong =
+        || format!("`{text}` is not a split: write training/validation/test as percents, such as 80/10/10");
+    let parts: Vec<f64> =
+        text.split('/').map(|p| p.trim().parse::<f64>().map_err(|_| wrong())).collect::<Result<_, _>>()?;
+    let parts: [f64; 3] = parts.try_into().map_err(|_| wrong())?;
+    let total: f64 = parts.iter().sum();
+    let sound = parts.iter().all(|p| p.is_finite() && *p >= 0.0);
+    match sound {
+        true if (total - 100.0).abs() < 1e-9 => Ok(parts.map(|p| p / 100.0)),
+        true if (total - 1.0).abs() < 1e-9 => Ok(parts),
+        _ => Err(format!("{}; the parts sum to 100", wrong())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits() {
+        assert_eq!(shares("0.5/0.25/0.25"), Ok([0.5, 0.25, 0.25]));
+        assert_eq!(shares("100/0/0"), Ok([1.0, 0.0, 0.0]));
+        for bad in ["", "80/20", "80/10/20", "a/b/c", "-80/90/90", "NaN/1/0", "80/10/10/0"] {
+            assert!(shares(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn encodings_and_m3() {
+        assert_eq!(encoding("paper+identity"), Ok(Encoding { identity: true, ..Kind::Paper.into() }));
+        assert!(encoding("paper+id").is_err() && encoding("").is_err());
+        assert_eq!((m3("identity"), m3("7, 8")), (Ok(M3::Identity), Ok(M3::Mlp(vec![7, 8]))));
+        assert!(m3("a").unwrap_err().contains("identity"));
+    }
+}

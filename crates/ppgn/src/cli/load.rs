@@ -1,0 +1,48 @@
+//! All of the data at once, as the commands that train and predict need it.
+
+use super::input::InputArgs;
+use super::wrong::wrong;
+use anyhow::Result;
+use ppgn::graph::locate::{Locator, What};
+use ppgn::graph::{Dataset, Error};
+use ppgn::train::Session;
+
+/// Data as a run remembers it.
+pub(crate) struct Data {
+    /// A session for it: the colours of what is in a file are kept in the data folder.
+    pub(crate) session: Session,
+    /// A name for it that means the same from any folder.
+    pub(crate) spec: String,
+    /// The graphs.
+    pub(crate) dataset: Dataset,
+}
+
+/// Loads data to train on.
+pub(crate) fn load_to_train(session: &Session, spec: &str, input: &InputArgs) -> Result<Data> {
+    let locator = input.locator()?;
+    let file = matches!(locator.resolve(spec)?.what, What::File(_));
+    let session = session.clone().with_data_dir(file.then(|| locator.data_dir()));
+    let (spec, dataset) = load_all(spec, input)?;
+    Ok(Data { session, spec, dataset })
+}
+
+/// All of the data, and a name for it that means the same from any folder.
+pub(crate) fn load_all(spec: &str, input: &InputArgs) -> Result<(String, Dataset)> {
+    let locator = input.locator()?;
+    let spec = anywhere(spec, &locator)?;
+    let dataset = locator.load(&spec)?;
+    if dataset.is_empty() {
+        return Err(wrong(format!("{spec} has no graphs")));
+    }
+    Ok((spec, dataset))
+}
+
+/// The absolute path for a file, and everything else as it is.
+fn anywhere(spec: &str, locator: &Locator) -> Result<String> {
+    let located = locator.resolve(spec)?;
+    let What::File(path) = &located.what else { return Ok(spec.to_string()) };
+    let path = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
+    // A name that is not Unicode cannot be written down; what the user typed still works from here.
+    let Some(path) = path.to_str() else { return Ok(spec.to_string()) };
+    Ok(located.index.map_or_else(|| path.to_string(), |index| format!("{path}:{index}")))
+}

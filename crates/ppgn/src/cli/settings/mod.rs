@@ -1,0 +1,157 @@
+//! The settings of training as options, the same in every command that trains, and how a file, the command line and a
+//! preset come together: the command line overrides the file, the file the preset.
+//!
+//! The options themselves are declared where the settings are ([`Overrides`]).
+
+mod file;
+
+use super::input::InputArgs;
+use super::load::{Data, load_to_train};
+use anyhow::Result;
+use file::read_file;
+use ppgn::train::{Division, Overrides, Preset, Request, Session, limited};
+use std::path::PathBuf;
+
+/// What can be set of a network and its training.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SettingsArgs {
+    /// Where the settings start from: small, paper-1, paper-2, paper-3 or qm9 [default: small]
+    #[arg(long, value_name = "PRESET")]
+    preset: Option<String>,
+    /// A TOML file with settings by these names; the command line overrides it
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// For regression, the targets by name, or all; once each or with commas [default: all]
+    #[arg(long = "target", value_name = "NAME", value_delimiter = ',')]
+    targets: Vec<String>,
+    /// Use only N graphs of the data, drawn by the seed
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+/// What a user chose, file and command line together.
+#[derive(Debug, Clone)]
+pub(crate) struct Chosen {
+    /// The preset's name.
+    pub(crate) preset: String,
+    /// What is different from it.
+    pub(crate) overrides: Overrides,
+    /// The targets, or nothing for all.
+    pub(crate) targets: Vec<String>,
+    /// The number of graphs to draw.
+    pub(crate) limit: Option<usize>,
+    /// How the file divides the data, if it does.
+    pub(crate) division: Option<Division>,
+}
+
+impl SettingsArgs {
+    /// Whether no setting was given at all.
+    pub(crate) fn is_silent(&self) -> bool {
+        let SettingsArgs { preset, config, overrides, targets, limit } = self;
+        (preset, config, limit) == (&None, &None, &None)
+            && *overrides == Overrides::default()
+            && targets.is_empty()
+    }
+
+    /// File and command line together.
+    pub(crate) fn chosen(&self) -> Result<Chosen> {
+        let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        let targets = if self.targets.is_empty() { file.targets } else { self.targets.clone() };
+        Ok(Chosen {
+            preset: self.preset.clone().or(file.preset).unwrap_or_else(|| "small".into()),
+            overrides: self.overrides.clone().or(file.overrides),
+            targets,
+            limit: self.limit.or(file.limit),
+            division: file.division,
+        })
+    }
+}
+
+impl Chosen {
+    /// The seed that counts.
+    pub(crate) fn seed(&self, dataset: &str) -> Result<u64> {
+        Ok(self.overrides.apply(Preset::new(&self.preset, dataset)?).training.seed)
+    }
+
+    /// A run on this data.
+    pub(crate) fn request<'a>(&'a self, data: &'a Data) -> Request<'a> {
+        Request {
+            limit: self.limit,
+            preset: &self.preset,
+            overrides: self.overrides.clone(),
+            targets: self.targets.clone(),
+            ..Request::new(&data.spec, &data.dataset)
+        }
+    }
+
+    /// Loads the data, and draws a part of it if there is a limit.
+    pub(crate) fn load(&self, session: &Session, spec: &str, input: &InputArgs) -> Result<Data> {
+        // A slip in the preset's name is found before a large file is read.
+        self.seed("")?;
+        let data = load_to_train(session, spec, input)?;
+        let dataset = limited(&data.dataset, self.limit, self.seed(data.dataset.name())?)?;
+        Ok(Data { dataset, ..data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use ppgn::graph::encode::{Encoding, Kind};
+    use ppgn::nn::{BlockConfig, M3, Model, Precision, Scale};
+    use ppgn::train::Batching;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        settings: SettingsArgs,
+    }
+
+    fn parse(line: &str) -> Result<SettingsArgs, clap::Error> {
+        Line::try_parse_from(std::iter::once("x").chain(line.split_whitespace())).map(|l| l.settings)
+    }
+
+    #[test]
+    fn options_become_overrides() {
+        let line = "--blocks 4,5 --model mp+lin --m3 7,8 --encoding paper+identity --scale sqrt-n \
+                    --batching same-size --residual --precision f64 --target mu,alpha --target gap --limit 9";
+        let chosen = parse(line).unwrap().chosen().unwrap();
+        let o = &chosen.overrides;
+        assert_eq!(o.blocks, Some(vec![BlockConfig::new(4), BlockConfig::new(5)]));
+        assert_eq!(o.model, Some(Model::MpLin));
+        assert_eq!((o.m3.clone(), o.scale), (Some(M3::Mlp(vec![7, 8])), Some(Scale::SqrtN)));
+        assert_eq!(o.encoding, Some(Encoding { identity: true, ..Kind::Paper.into() }));
+        assert_eq!(
+            (o.batching, o.residual, o.precision),
+            (Some(Batching::SameSize), Some(true), Some(Precision::F64))
+        );
+        assert_eq!((chosen.targets.len(), chosen.limit, chosen.preset.as_str()), (3, Some(9), "small"));
+        for alias in ["--rate", "--lr", "--learning-rate"] {
+            assert_eq!(parse(&format!("{alias} 0.5")).unwrap().chosen().unwrap().overrides.rate, Some(0.5));
+        }
+        for alias in ["--batch", "--batch-size"] {
+            assert_eq!(parse(&format!("{alias} 5")).unwrap().chosen().unwrap().overrides.batch, Some(5));
+        }
+        assert!(parse("").unwrap().is_silent());
+        for one in
+            ["--seed 0", "--limit 3", "--target mu", "--preset small", "--residual=false", "--config x"]
+        {
+            assert!(!parse(one).unwrap().is_silent(), "{one}");
+        }
+        for wrong in [
+            "--blocks 4,x",
+            "--scale 2",
+            "--encoding paper+id",
+            "--m3 a",
+            "--batching some",
+            "--rate x",
+            "--model mp-lin",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
