@@ -5,7 +5,7 @@
 //! 0, 1, ... as many as there are outputs.
 
 use super::data::DATA_HELP;
-use super::folder::free_folder;
+use super::folder::made;
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// How graphs become the network's inputs: authors, paper, qm9, paper+identity, paper+transposed
     #[arg(long, value_name = "ENCODING", default_value = "authors", value_parser = encoding)]
     encoding: Encoding,
-    /// The run folder [default: runs/NAME of the file, with a number after it if that is there]
+    /// The run folder [default: runs/NAME of the file, with a number after it if that exists]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
     /// The dataset that it was trained on: node labels and classes are numbered as there
@@ -68,8 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         scaling,
     })?;
     let network = checkpoint.network(&Device::default())?;
-    let out = args.out.clone().unwrap_or_else(|| free_folder(name));
-    let run = Run::import(&out, settings, &network)?;
+    let run = made(args.out.as_deref(), name, |out| Run::import(out, settings.clone(), &network))?;
     if let Some(note) = note {
         eprintln!("note: {note}");
     }
@@ -92,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             config.depth,
             config.inputs,
             config.outputs,
-            out = out.display()
+            out = run.path().display()
         ))?,
     }
     Ok(ExitCode::SUCCESS)
