@@ -32,7 +32,7 @@ pub struct Job {
 pub enum Standing {
     /// Nothing is there yet.
     Missing,
-    /// It has finished so many epochs, and is to be resumed.
+    /// It has finished this number of epochs, and is to be resumed.
     Begun(usize),
     /// It is done.
     Finished,
@@ -126,10 +126,10 @@ fn first_difference(key: &str, there: Option<&Value>, here: Option<&Value>) -> O
     }
 }
 
-/// How many runs go on side by side, and with how many threads each.
+/// The number of runs side by side, and the number of threads of each.
 ///
 /// The bits of a run may depend on its threads, never on the jobs beside it. So the default of `threads` is a function
-/// of the machine alone: a tenth of its cores (the protocols have ten folds), at least one. One thread a run is what
+/// of the machine alone: a tenth of its cores (the protocols have ten folds), at least one. One thread per run is what
 /// networks of this size use best; the cores are kept busy by as many jobs as fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workers {
@@ -140,7 +140,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// So many jobs and threads, where they are given.
+    /// These numbers of jobs and threads, where they are given.
     ///
     /// ```
     /// use ppgn_train::protocol::Workers;
@@ -169,7 +169,7 @@ fn cores() -> usize {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// A worker took it, after so many epochs of it were done.
+    /// A worker took it; this number of its epochs was done before.
     Began(usize),
     /// It is being trained.
     Training(Event<'a>),

@@ -1,8 +1,8 @@
 //! `ppgn import`: a PyTorch checkpoint of the paper's authors as a run, for `predict` and `embed`.
 //!
 //! A checkpoint holds weights and nothing of the data. With `--data` features and classes are those of a dataset, which
-//! must fit; without, they are the plainest that fit: node labels 0, 1, ... as many as the input has room for, classes
-//! 0, 1, ... as many as there are outputs.
+//! must fit; without, they are the simplest that fit: node labels 0, 1, ... for the channels of the input, classes 0, 1, ...
+//! for the outputs.
 
 use super::data::DATA_HELP;
 use super::folder::made;
