@@ -18,6 +18,9 @@ pub enum Error {
     /// The arguments are sound, but what they ask for cannot be computed: too large, or not exact.
     #[error("{0}")]
     Unfit(String),
+    /// The labels of the graphs are more than a compiled network's encoding carries.
+    #[error("{0}")]
+    Labels(String),
     /// A weight file or checkpoint is damaged, or not of the network.
     #[error("{0}")]
     File(Defect),

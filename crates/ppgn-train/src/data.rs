@@ -96,7 +96,7 @@ fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
     targets.iter().map(column).collect()
 }
 
-/// So many graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
+/// `limit` graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
 /// that it does not reach. A subset has no given folds.
 ///
 /// ```

@@ -49,11 +49,21 @@ pub struct Best {
 }
 
 impl Epoch {
-    /// What an epoch is chosen by: the validation part (else the test part, else the training part), its accuracy or,
-    /// for regression, its loss turned round. Higher is better; of equals the first epoch counts.
+    /// The part that an epoch is selected on: the validation part, else the test part, else the training part.
+    fn selected_on(&self) -> &Part {
+        self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train)
+    }
+
+    /// The accuracy of the part that an epoch is selected on or, for regression, its negative loss: higher is better.
     pub fn score(&self) -> f64 {
-        let part = self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train);
+        let part = self.selected_on();
         part.accuracy.unwrap_or(-part.loss)
+    }
+
+    /// Whether it is selected before an earlier epoch: a higher [score](Self::score), or an equal one and a lower loss.
+    pub fn is_better_than(&self, earlier: &Epoch) -> bool {
+        let (score, best) = (self.score(), earlier.score());
+        score > best || score == best && self.selected_on().loss < earlier.selected_on().loss
     }
 
     /// Whether all its losses are numbers: JSON has no others.

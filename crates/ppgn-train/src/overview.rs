@@ -1,15 +1,10 @@
 //! A run seen from outside: what it is, where it stands, what it gave so far. Nothing is locked or changed, so a run
 //! that is being trained can be looked at.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metrics::Epoch;
-use crate::run::{MODEL, Run, STATE, State, Summary, is_locked, read_metrics, read_settings, read_timing};
+use crate::run::{Run, Summary, is_locked, read_metrics, read_settings, read_state, read_timing};
 use crate::settings::Settings;
-use ppgn_graph::Defect;
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// Where a run stands.
@@ -68,42 +63,14 @@ impl Overview {
             None if locked => Status::Running,
             None => Status::Stopped,
         };
-        let state = state(path)?;
+        let state = read_state(path)?;
         let best = match state.as_ref().and_then(|s| s.best.as_ref()) {
-            Some(best) => read_metrics(path)?.into_iter().find(|e| e.epoch == best.epoch),
+            Some(best) => read_metrics(path, best.epoch)?.pop(),
             None => None,
         };
         let epochs = state.map_or(0, |s| s.epoch);
         Ok(Overview { settings, status, epochs, best, summary, seconds: seconds(path) })
     }
-}
-
-/// The state of the last checkpoint, from the head of its file alone.
-fn state(path: &Path) -> Result<Option<State>> {
-    let file = path.join("checkpoint").join(MODEL);
-    let opened = match File::open(&file) {
-        Ok(opened) => opened,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::io(&file, e)),
-    };
-    let damaged = |what: &str| Error::from(Defect::new(file.display().to_string(), what));
-    let mut reader = BufReader::new(opened);
-    let mut length = [0; 8];
-    reader.read_exact(&mut length).map_err(|_| damaged("not a sound safetensors file: it is too short"))?;
-    let mut header = Vec::new();
-    reader.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(|e| Error::io(&file, e))?;
-    let head: Head = serde_json::from_slice(&header)
-        .map_err(|e| damaged(&format!("not a sound safetensors file: {e}")))?;
-    let state =
-        head.metadata.get(STATE).ok_or_else(|| damaged("no state in it: not a checkpoint of ppgn"))?;
-    serde_json::from_str(state).map(Some).map_err(|e| damaged(&format!("its state is damaged: {e}")))
-}
-
-/// The part of a safetensors header that is no tensor.
-#[derive(Deserialize)]
-struct Head {
-    #[serde(rename = "__metadata__", default)]
-    metadata: BTreeMap<String, String>,
 }
 
 /// What the epochs of a run took; lines that are damaged do not count, nothing depends on them.

@@ -3,7 +3,7 @@
 use crate::data::{Goal, no_empty_graph};
 use crate::error::{Error, Result};
 use crate::metrics::argmax;
-use crate::run::{Run, read_settings};
+use crate::run::{Run, exists, read_settings};
 use crate::session::Session;
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
@@ -40,7 +40,7 @@ impl Predictor {
         let run = run.as_ref();
         let settings = read_settings(run)?;
         let model = Run::best_model(run);
-        if !model.exists() {
+        if !exists(&model)? {
             return Err(Error::NoNetwork { path: run.to_path_buf() });
         }
         let network = Ppgn::load(&model)?.with_workspace(session.workspace());

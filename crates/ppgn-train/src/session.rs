@@ -55,7 +55,7 @@ impl Session {
         self
     }
 
-    /// The same session with so many threads of its own. Without, everything runs in the rayon pool of the caller.
+    /// The same session with its own threads. Without, everything runs in the rayon pool of the caller.
     pub fn with_threads(mut self, threads: usize) -> Result<Self> {
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).stack_size(Self::STACK).build();

@@ -123,7 +123,8 @@ fn epochs(session: &Session, run: &Run, prepared: &Prepared, watcher: &mut Watch
             return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
         let score = epoch.score();
-        if state.best.as_ref().is_none_or(|best| score > best.score) {
+        let best = state.best.as_ref().and_then(|best| metrics.get(best.epoch.checked_sub(1)?));
+        if best.is_none_or(|best| epoch.is_better_than(best)) {
             run.keep_best(&network)?;
             state.best = Some(Best { epoch: number, score });
         }

@@ -207,10 +207,10 @@ impl Bijection {
         }
         let (graph, tuple) = at;
         let nodes = tuple.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        Err(Error::unfit(format!(
-            "graph {graph}: the input rows do not say the isomorphism type of the pair ({nodes}). The encoding has the \
-             labels of an edge in its own direction only, so graphs whose two directions have different labels cannot \
-             be compiled; --ignore-labels leaves them out"
+        Err(Error::Labels(format!(
+            "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The encoding has \
+             the labels of an edge in its own direction only, so graphs with different labels in the two directions \
+             cannot be compiled with their labels"
         )))
     }
 

@@ -19,7 +19,7 @@ pub struct EpochWork<'a> {
     pub preset: &'a str,
     /// What is different from it.
     pub overrides: Overrides,
-    /// Only so many graphs, drawn by the seed.
+    /// The number of graphs to draw by the seed; all where nothing is given.
     pub limit: Option<usize>,
     /// The batches, by the graphs' numbers; without it they are drawn as for training.
     pub batches: Option<Vec<Vec<u32>>>,

@@ -92,7 +92,7 @@ impl TrainedPart {
         let (Some(trial), Some(job)) = (self.report.trials.first(), self.part.jobs().first()) else {
             return Err(Error::Incomplete("a search without runs".into()));
         };
-        let epochs = read_metrics(&trial.run)?;
+        let epochs = read_metrics(&trial.run, job.settings.training.epochs)?;
         let of = |share: &dyn Fn(&Epoch) -> Option<f64>| -> Result<Vec<f64>> {
             let curve: Option<Vec<f64>> = epochs.iter().map(share).collect();
             let whole = curve.filter(|c| c.len() == job.settings.training.epochs);

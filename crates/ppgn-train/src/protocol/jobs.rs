@@ -6,11 +6,12 @@
 
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
-use crate::run::{Run, Summary, read_metrics, read_settings, read_timing};
+use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
 use crate::session::Session;
 use crate::settings::{Origin, Settings, Trained};
 use crate::trainer::{Event, Outcome, train};
 use ppgn_graph::Dataset;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,7 +32,7 @@ pub struct Job {
 pub enum Standing {
     /// Nothing is there yet.
     Missing,
-    /// It has finished so many epochs, and is to be resumed.
+    /// It has finished this number of epochs, and is to be resumed.
     Begun(usize),
     /// It is done.
     Finished,
@@ -40,7 +41,7 @@ pub enum Standing {
 impl Job {
     /// How far it is. A run of other settings in its place is a wrong call that names the first difference.
     pub fn standing(&self) -> Result<Standing> {
-        if !self.path.exists() {
+        if !exists(&self.path)? {
             return Ok(Standing::Missing);
         }
         let there = read_settings(&self.path)?;
@@ -49,7 +50,10 @@ impl Job {
         }
         match Run::summary(&self.path)? {
             Some(_) => Ok(Standing::Finished),
-            None => Ok(Standing::Begun(read_metrics(&self.path)?.len().min(self.settings.training.epochs))),
+            None => {
+                let done = read_state(&self.path)?.map_or(0, |state| state.epoch);
+                Ok(Standing::Begun(done.min(self.settings.training.epochs)))
+            }
         }
     }
 
@@ -66,9 +70,11 @@ impl Job {
     /// The error with the job's name before it, where it does not name a file of it.
     pub(crate) fn failed(&self, error: Error) -> Error {
         match error {
-            Error::Settings(_) | Error::NotFinite(_) | Error::OtherData { .. } | Error::Wl(_) => {
-                Error::Job { name: self.name.clone(), source: Box::new(error) }
-            }
+            Error::Settings(_)
+            | Error::NotFinite(_)
+            | Error::OtherData { .. }
+            | Error::Network(_)
+            | Error::Wl(_) => Error::Job { name: self.name.clone(), source: Box::new(error) },
             other => other,
         }
     }
@@ -76,7 +82,11 @@ impl Job {
     /// The run, made or opened.
     pub(crate) fn open(&self) -> Result<Run> {
         match self.standing()? {
-            Standing::Missing => Run::create(&self.path, self.settings.clone()),
+            Standing::Missing => match Run::create(&self.path, self.settings.clone()) {
+                // Another process has just made it, and is training in it.
+                Err(Error::Exists { .. }) => Run::open(&self.path),
+                made => made,
+            },
             Standing::Begun(_) | Standing::Finished => Run::open(&self.path),
         }
     }
@@ -94,15 +104,16 @@ fn difference(there: &Settings, here: &Settings) -> Result<Option<String>> {
         if let Origin::Trained(Trained { data, .. }) = &mut settings.origin {
             data.clear();
         }
-        toml::Value::try_from(settings)
+        // As JSON, which has all numbers that a seed can be.
+        serde_json::to_value(settings)
             .map_err(|e| Error::settings(format!("the settings cannot be written: {e}")))
     };
     Ok(first_difference("", Some(&table(there)?), Some(&table(here)?)))
 }
 
-fn first_difference(key: &str, there: Option<&toml::Value>, here: Option<&toml::Value>) -> Option<String> {
+fn first_difference(key: &str, there: Option<&Value>, here: Option<&Value>) -> Option<String> {
     match (there, here) {
-        (Some(toml::Value::Table(a)), Some(toml::Value::Table(b))) => {
+        (Some(Value::Object(a)), Some(Value::Object(b))) => {
             let inner = |name: &str| if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };
             let mut names: Vec<&String> = a.keys().chain(b.keys()).collect();
             names.sort();
@@ -111,16 +122,16 @@ fn first_difference(key: &str, there: Option<&toml::Value>, here: Option<&toml::
         }
         (a, b) if a == b => None,
         (a, b) => {
-            let shown = |v: Option<&toml::Value>| v.map_or("not set".to_string(), toml::Value::to_string);
+            let shown = |v: Option<&Value>| v.map_or("not set".to_string(), Value::to_string);
             Some(format!("{key} is {} there and {} here", shown(a), shown(b)))
         }
     }
 }
 
-/// How many runs go on side by side, and with how many threads each.
+/// The number of runs side by side, and the number of threads of each.
 ///
 /// The bits of a run may depend on its threads, never on the jobs beside it. So the default of `threads` is a function
-/// of the machine alone: a tenth of its cores (the protocols have ten folds), at least one. One thread a run is what
+/// of the machine alone: a tenth of its cores (the protocols have ten folds), at least one. One thread per run is what
 /// networks of this size use best; the cores are kept busy by as many jobs as fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workers {
@@ -131,7 +142,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// So many jobs and threads, where they are given.
+    /// These numbers of jobs and threads, where they are given.
     ///
     /// ```
     /// use ppgn_train::protocol::Workers;
@@ -160,7 +171,7 @@ fn cores() -> usize {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// A worker took it, after so many epochs of it were done.
+    /// A worker took it; this number of its epochs was done before.
     Began(usize),
     /// It is being trained.
     Training(Event<'a>),
@@ -186,7 +197,8 @@ pub struct Finished {
 
 impl Finished {
     fn read(path: &Path, summary: Summary) -> Result<Self> {
-        Ok(Finished { summary, epochs: read_metrics(path)?, seconds: read_timing(path).iter().sum() })
+        let epochs = read_metrics(path, summary.epochs)?;
+        Ok(Finished { summary, epochs, seconds: read_timing(path).iter().sum() })
     }
 }
 

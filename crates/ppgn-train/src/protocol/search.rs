@@ -165,8 +165,8 @@ impl Search {
     /// regression: 80/10/10, and the validation part counts. The split is drawn by the seed, the same for all.
     pub fn new(request: &Request<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
-        let given = toml::Table::try_from(&request.overrides).map_err(|e| Error::settings(e.to_string()))?;
-        if let Some(name) = grid.names().find(|name| given.contains_key(*name)) {
+        let given = serde_json::to_value(&request.overrides).map_err(|e| Error::settings(e.to_string()))?;
+        if let Some(name) = grid.names().find(|name| given.get(*name).is_some_and(|set| !set.is_null())) {
             return Err(Error::Varied { name: name.to_string() });
         }
         let division = match Goal::of(request.dataset, &request.targets)? {

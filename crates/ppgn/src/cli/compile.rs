@@ -1,7 +1,7 @@
 //! `ppgn compile`: a theorem of the paper as weights, for given graphs, in a run folder like any other.
 
 use super::data::DATA_HELP;
-use super::folder::free_folder;
+use super::folder::made;
 use super::input::{InputArgs, size};
 use super::interrupt::on_ctrl_c;
 use super::load::load_all;
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Say what every block does
     #[arg(long)]
     explain: bool,
-    /// The run folder [default: runs/DATA-TEST, with a number after it if that is there]
+    /// The run folder [default: runs/DATA-TEST, with a number after it if that exists]
     #[arg(long, value_name = "NET")]
     out: Option<PathBuf>,
     /// Memory limit of the test, such as 2GiB [default: 80 % of what is free]
@@ -79,8 +79,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // What is written is what was seen to work: the real network, on all graphs.
     compiled.verify(dataset.graphs(), dataset.schema())?;
     let settings = Settings::compiled(&test.to_string(), &dataset, &compiled)?;
-    let out = args.out.clone().unwrap_or_else(|| free_folder(&format!("{}-{test}", dataset.name())));
-    let run = Run::import(&out, settings, &compiled.network()?)?;
+    let network = compiled.network()?;
+    let name = format!("{}-{test}", dataset.name());
+    let run = made(args.out.as_deref(), &name, |out| Run::import(out, settings.clone(), &network))?;
     let seconds = start.elapsed().as_secs_f64();
     match args.json {
         true => output::json(&to_json(test, &run, &dataset, &compiled, seconds))?,

@@ -1,7 +1,7 @@
 //! `ppgn embed`: the pooled features of graphs, as an array that NumPy reads.
 
 use super::data::DATA_HELP;
-use super::folder::file_name;
+use super::folder::{file_name, writable};
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Where to: an .npz with the array `embedding`, graphs x features [default: DATASET.embedding.npz]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let predictor = Predictor::open(&Session::default(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));
+    writable(&out, args.force)?;
     let start = Instant::now();
     let rows = predictor.embed(&dataset)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -1,5 +1,8 @@
 //! Names for folders and files that a command was given none for.
 
+use super::wrong::wrong;
+use anyhow::Result;
+use ppgn::train::{Error, Run};
 use std::path::{Path, PathBuf};
 
 /// Words as a name that every file system takes.
@@ -13,12 +16,33 @@ pub(crate) fn folder(words: &[&str]) -> PathBuf {
     Path::new("runs").join(file_name(&words.join("-")))
 }
 
-/// The first of `runs/NAME`, `runs/NAME-2`, `runs/NAME-3` ... that does not exist.
-pub(crate) fn free_folder(name: &str) -> PathBuf {
+/// Makes a run in `out`, or in the first of `runs/NAME`, `runs/NAME-2`, `runs/NAME-3` ... that does not exist. Several
+/// processes may look for one at the same time: who comes second takes the next.
+pub(crate) fn made(
+    out: Option<&Path>,
+    name: &str,
+    make: impl Fn(&Path) -> ppgn::train::Result<Run>,
+) -> ppgn::train::Result<Run> {
+    if let Some(out) = out {
+        return make(out);
+    }
     let name = file_name(name);
-    let numbered = (2..).map(|n: u64| format!("{name}-{n}"));
-    let mut folders = std::iter::once(name.clone()).chain(numbered).map(|name| Path::new("runs").join(name));
-    folders.find(|folder| !folder.exists()).unwrap_or_else(|| Path::new("runs").join(name))
+    for number in 1u64.. {
+        let name = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        match make(&Path::new("runs").join(name)) {
+            Err(Error::Exists { .. }) => continue,
+            made => return made,
+        }
+    }
+    Err(Error::Exists { path: folder(&[&name]) })
+}
+
+/// An error where a file would be overwritten without `--force`.
+pub(crate) fn writable(file: &Path, force: bool) -> Result<()> {
+    match file.try_exists()? && !force {
+        true => Err(wrong(format!("{} already exists; --force overwrites it", file.display()))),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

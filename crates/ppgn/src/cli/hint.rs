@@ -1,5 +1,5 @@
-//! What the command line adds to an error: the flag or command that would avoid it. Libraries know no flags; they name
-//! a remedy, and this is the only place that puts it into the words of the command line.
+//! What the command line adds to an error: the flag or command that would avoid it. Libraries know no flags; they have
+//! typed errors and remedies, and this is the only place that puts them into the words of the command line.
 
 use ppgn::graph::Remedy;
 use ppgn::graph::format::Format;
@@ -7,10 +7,51 @@ use ppgn::graph::format::Format;
 /// The advice for an error, if there is any.
 pub(super) fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        if let Some(ppgn::wl::Error::Memory { .. }) = cause.downcast_ref() {
-            return Some("--max-memory raises the limit".into());
+        let wl = cause.downcast_ref().and_then(of_wl);
+        let graph = || cause.downcast_ref().and_then(of_graph);
+        let nn = || cause.downcast_ref().and_then(of_network);
+        wl.or_else(graph).or_else(nn).or_else(|| cause.downcast_ref().and_then(of_training))
+    })
+}
+
+fn of_wl(error: &ppgn::wl::Error) -> Option<String> {
+    matches!(error, ppgn::wl::Error::Memory { .. }).then(|| "--max-memory raises the limit".into())
+}
+
+fn of_graph(error: &ppgn::graph::Error) -> Option<String> {
+    error.remedy().map(|remedy| advice(&remedy))
+}
+
+fn of_network(error: &ppgn::nn::Error) -> Option<String> {
+    match error {
+        ppgn::nn::Error::Labels(_) => Some("--ignore-labels leaves labels out".into()),
+        ppgn::nn::Error::Graph(error) => of_graph(error),
+        ppgn::nn::Error::Wl(error) => of_wl(error),
+        _ => None,
+    }
+}
+
+fn of_training(error: &ppgn::train::Error) -> Option<String> {
+    use ppgn::train::Error;
+    Some(match error {
+        Error::Job { source, .. } => return of_training(source),
+        Error::Graph(error) => return of_graph(error),
+        Error::Wl(error) => return of_wl(error),
+        Error::Network(error) => return of_network(error),
+        Error::Exists { path } => {
+            format!("--out names another folder; `ppgn train --resume {}` resumes a run", path.display())
         }
-        cause.downcast_ref::<ppgn::graph::Error>()?.remedy().map(|remedy| advice(&remedy))
+        Error::OtherSettings { .. } => "the same settings resume it, --out names another folder".into(),
+        Error::NothingToTrain { .. } => "`ppgn predict` and `ppgn embed` use it".into(),
+        Error::NeedsClasses { .. } => {
+            "`ppgn train --split 80/10/10` is the paper's protocol for regression".into()
+        }
+        Error::Varied { name } => {
+            format!("leave --{} out, or give a --grid without `{name}`", name.replace('_', "-"))
+        }
+        Error::VariedSeed { .. } => "give --seed instead".into(),
+        Error::NotFinite(_) => "a smaller --rate may help".into(),
+        _ => return None,
     })
 }
 
@@ -46,5 +87,17 @@ mod tests {
         let memory = ppgn::wl::Error::Memory { test: ppgn::wl::Test::COLOUR_REFINEMENT, need: 2, limit: 1 };
         assert_eq!(hint(&memory.into()).as_deref(), Some("--max-memory raises the limit"));
         assert_eq!(hint(&Error::call("wrong").into()), None);
+    }
+
+    #[test]
+    fn advice_is_found_below_the_errors_of_training() {
+        use ppgn::train::Error;
+        let inner = Error::Varied { name: "decay_every".into() };
+        let error = Error::Job { name: "fold 3".into(), source: Box::new(inner) };
+        let error = anyhow::Error::from(error).context("more");
+        assert_eq!(hint(&error).unwrap(), "leave --decay-every out, or give a --grid without `decay_every`");
+        let memory = ppgn::wl::Error::Memory { test: ppgn::wl::Test::COLOUR_REFINEMENT, need: 2, limit: 1 };
+        assert_eq!(hint(&Error::from(memory).into()).as_deref(), Some("--max-memory raises the limit"));
+        assert_eq!(hint(&anyhow::anyhow!("something else")), None);
     }
 }

@@ -1,11 +1,11 @@
 //! `ppgn import`: a PyTorch checkpoint of the paper's authors as a run, for `predict` and `embed`.
 //!
 //! A checkpoint holds weights and nothing of the data. With `--data` features and classes are those of a dataset, which
-//! must fit; without, they are the plainest that fit: node labels 0, 1, ... as many as the input has room for, classes
-//! 0, 1, ... as many as there are outputs.
+//! must fit; without, they are the simplest that fit: node labels 0, 1, ... for the channels of the input, classes 0, 1, ...
+//! for the outputs.
 
 use super::data::DATA_HELP;
-use super::folder::free_folder;
+use super::folder::made;
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// How graphs become the network's inputs: authors, paper, qm9, paper+identity, paper+transposed
     #[arg(long, value_name = "ENCODING", default_value = "authors", value_parser = encoding)]
     encoding: Encoding,
-    /// The run folder [default: runs/NAME of the file, with a number after it if that is there]
+    /// The run folder [default: runs/NAME of the file, with a number after it if that exists]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
     /// The dataset that it was trained on: node labels and classes are numbered as there
@@ -68,8 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         scaling,
     })?;
     let network = checkpoint.network()?;
-    let out = args.out.clone().unwrap_or_else(|| free_folder(name));
-    let run = Run::import(&out, settings, &network)?;
+    let run = made(args.out.as_deref(), name, |out| Run::import(out, settings.clone(), &network))?;
     if let Some(note) = note {
         eprintln!("note: {note}");
     }
@@ -92,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             config.depth,
             config.inputs,
             config.outputs,
-            out = out.display()
+            out = run.path().display()
         ))?,
     }
     Ok(ExitCode::SUCCESS)

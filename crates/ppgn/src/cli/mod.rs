@@ -6,7 +6,6 @@ mod data;
 mod embed;
 mod folder;
 mod hint;
-mod hint_train;
 mod import;
 mod input;
 mod interrupt;
@@ -29,7 +28,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
 #[command(
-    after_help = "Try: ppgn train                  a network on graphs that no message-passing network can tell apart\n     ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can tell apart"
+    after_help = "Try: ppgn train                  a network on graphs that no message-passing network can distinguish\n     ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can distinguish"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -42,23 +41,23 @@ enum Command {
     Data(data::Args),
     /// Run Weisfeiler-Leman tests: colours, verdicts with reasons, digests, the subtree kernel
     Wl(wl::Args),
-    /// Train a network: without arguments, on built-in graphs that no message-passing network can tell apart
+    /// Train a network: without arguments, on built-in graphs that no message-passing network can distinguish
     Train(Box<train::Args>),
-    /// Say what a trained network makes of graphs: classes with probabilities, or values
+    /// Predict with a trained network: classes with probabilities, or values
     Predict(predict::Args),
     /// Write the pooled features of graphs, as a trained network sees them
     Embed(embed::Args),
-    /// List the runs in a folder: settings, state, best figures
+    /// List the runs in a folder: settings, state, best results
     Runs(runs::Args),
     /// Write the network that is a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
-    /// Make a run of a PyTorch checkpoint of the paper's authors
+    /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
     /// Cross-validate: the protocol of the paper's Table 1, resumable fold by fold
     Cv(Box<protocol::cv::Args>),
     /// Search for settings: the paper's grid, or another, on one fixed split
     Search(Box<protocol::search::Args>),
-    /// Measure the paper's tables anew, beside what it printed
+    /// Reproduce the paper's tables and figure, beside the printed numbers
     Reproduce(Box<protocol::reproduce::Args>),
     /// Time training on this machine: a step on random inputs, an epoch of a dataset
     Bench(bench::Args),
@@ -90,7 +89,7 @@ pub(crate) fn run() -> ExitCode {
                 return ExitCode::SUCCESS; // whoever was reading has seen enough
             }
             eprintln!("error: {}", message(&error));
-            if let Some(hint) = hint::hint(&error).or_else(|| hint_train::hint(&error)) {
+            if let Some(hint) = hint::hint(&error) {
                 eprintln!("hint: {hint}");
             }
             ExitCode::from(exit_code(&error))

@@ -3,6 +3,7 @@
 mod pairs;
 
 use super::data::DATA_HELP;
+use super::folder::writable;
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output::{self, by_target, counted};
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// Write the rows to FILE: .csv, or .jsonl (JSON Lines) [default: print them as CSV]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Overwrite FILE if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
     /// The raw outputs of the network instead of probabilities or values
     #[arg(long)]
     scores: bool,
@@ -44,6 +48,7 @@ pub(crate) struct Args {
 /// Runs `ppgn predict`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
+    args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
     let predictor = Predictor::open(&Session::default(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     if args.pairs {

@@ -65,7 +65,7 @@ fn a_compiled_network_is_a_run_like_any_other() {
     let none = folder.path().join("none");
     let none = none.to_str().unwrap();
     ppgn(["compile", "figure1", "--rounds", "0", "--out", none]).ok();
-    assert!(ppgn(["predict", none, "figure1", "--pairs"]).ok().out.contains("tells 0 of 1"));
+    assert!(ppgn(["predict", none, "figure1", "--pairs"]).ok().out.contains("distinguishes 0 of 1 pairs"));
 }
 
 #[test]

@@ -20,11 +20,11 @@ pub(crate) struct Args {
 enum Command {
     /// Time a training step of three blocks on random inputs, beside a plain matrix product
     Step(step::Args),
-    /// Time an epoch of training on a dataset, with what preparing it takes told apart
+    /// Time an epoch of training on a dataset, and its preparation separately
     Epoch(Box<epoch::Args>),
     /// Time a forward pass of a block or of an equivariant layer on one graph
     Cost(cost::Args),
-    /// How cost grows with the nodes of a graph: fitted exponents and a plot, beside what the theory says
+    /// Measure how cost grows with the number of nodes: fitted exponents and a plot, beside the theory
     Scaling(scaling::Args),
 }
 
@@ -40,5 +40,5 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 
 /// A figure that not every system tells.
 fn known(figure: Option<f64>, unit: &str) -> String {
-    figure.map_or_else(|| "not told by this system".into(), |x| format!("{x:.0}{unit}"))
+    figure.map_or_else(|| "not known on this system".into(), |x| format!("{x:.0}{unit}"))
 }

@@ -65,10 +65,10 @@ enum Table {
 /// What tables and figure take.
 #[derive(Debug, clap::Args)]
 pub(super) struct Common {
-    /// Only so many epochs, for trying: the figures are then not the table's
+    /// Train N epochs only, to try it out: the figures are then not the table's
     #[arg(long, value_name = "N")]
     pub(super) epochs: Option<usize>,
-    /// Only so many graphs of each dataset, for trying: the figures are then not the table's
+    /// Use N graphs of each dataset only, to try it out: the figures are then not the table's
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
     /// What weights, batches and splits are drawn from

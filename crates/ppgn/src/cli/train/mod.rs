@@ -4,7 +4,7 @@ mod ending;
 mod progress;
 
 use super::data::DATA_HELP;
-use super::folder::free_folder;
+use super::folder::made;
 use super::input::InputArgs;
 use super::interrupt::INTERRUPTED;
 use super::load::{Data, load_to_train};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     data: Option<String>,
     #[command(flatten)]
     division: DivisionArgs,
-    /// The run folder [default: runs/DATASET-PRESET-SEED, with a number after it if that is there]
+    /// The run folder [default: runs/DATASET-PRESET-SEED, with a number after it if that exists]
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Resume a run from its last checkpoint, with its own settings
@@ -105,8 +105,8 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
         let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
         eprintln!("note: the encoding `{name}` leaves out {left} of the data");
     }
-    let out = args.out.clone().unwrap_or_else(|| default_folder(&settings));
-    let run = Run::create(out, settings)?;
+    let name = format!("{}-{}-{}", settings.dataset, settings.preset(), settings.training.seed);
+    let run = made(args.out.as_deref(), &name, |out| Run::create(out, settings.clone()))?;
     work(args, &run, &data)
 }
 
@@ -159,9 +159,4 @@ fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
             Ok(ExitCode::from(INTERRUPTED))
         }
     }
-}
-
-/// The folder of a run that was given none: the first of `runs/csl-small-0`, `runs/csl-small-0-2` ... that is not there.
-fn default_folder(settings: &Settings) -> PathBuf {
-    free_folder(&format!("{}-{}-{}", settings.dataset, settings.preset(), settings.training.seed))
 }

@@ -11,18 +11,25 @@
 //! | `summary.json` | the [`Summary`] | when the run is finished |
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
 
+mod lock;
+mod read;
+
+pub(crate) use lock::is_locked;
+pub(crate) use read::{exists, read_metrics, read_settings, read_state, read_timing};
+
 use crate::data::Scaling;
 use crate::error::{Error, Result};
 use crate::metrics::{Best, Epoch};
 use crate::settings::Settings;
+use lock::{lock, sweep, sweep_beside};
 use ppgn_graph::Defect;
 use ppgn_graph::file::write_whole;
 use ppgn_nn::{Adam, Layout, Ppgn, Values, weights};
+use read::{cut, lines};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Where a run stands: what a checkpoint holds besides parameters and moments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +94,7 @@ impl Run {
     /// Makes a run folder that has everything in it when it appears.
     fn make(path: &Path, settings: Settings, fill: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let path = path.to_path_buf();
-        if path.exists() {
+        if exists(&path)? {
             return Err(Error::Exists { path });
         }
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -96,6 +103,10 @@ impl Run {
             .prefix(".ppgn-run-")
             .tempdir_in(parent)
             .map_err(|e| Error::io(parent, e))?;
+        // Whoever sweeps leaves alone what is locked. Elsewhere an open file would keep the folder from its name.
+        #[cfg(unix)]
+        let lock = lock(folder.path())?;
+        sweep_beside(parent);
         let config = settings.to_toml()?;
         let file = folder.path().join("config.toml");
         write_whole(&file, config.as_bytes())?;
@@ -104,10 +115,15 @@ impl Run {
         }
         fill(folder.path())?;
         make_public(folder.path())?;
-        std::fs::rename(folder.path(), &path).map_err(|e| Error::io(&path, e))?;
-        // Under its new name it is no temporary folder any more.
+        std::fs::rename(folder.path(), &path).map_err(|e| match e.kind() {
+            // Somebody else was faster.
+            ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
+            _ => Error::io(&path, e),
+        })?;
+        // Under its new name it is no longer a temporary folder.
         let _ = folder.keep();
         sync_folder(parent);
+        #[cfg(not(unix))]
         let lock = lock(&path)?;
         Ok(Run { path, settings, _lock: lock })
     }
@@ -118,6 +134,7 @@ impl Run {
         let settings = read_settings(&path)?;
         let lock = lock(&path)?;
         sweep(&path);
+        path.parent().into_iter().for_each(sweep_beside);
         Ok(Run { path, settings, _lock: lock })
     }
 
@@ -138,7 +155,7 @@ impl Run {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map(Some)
                 .map_err(|e| Defect::new(file.display().to_string(), format!("not a summary: {e}")).into()),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(Error::io(file, e)),
         }
     }
@@ -157,7 +174,7 @@ impl Run {
     /// The last checkpoint, if there is one.
     pub(crate) fn restore(&self) -> Result<Option<(Ppgn, Adam, State)>> {
         let file = self.path.join("checkpoint").join(MODEL);
-        if !file.exists() {
+        if !exists(&file)? {
             return Ok(None);
         }
         let tensors = weights::read(&file)?;
@@ -200,43 +217,28 @@ impl Run {
 
     /// Adds an epoch to the metrics.
     pub(crate) fn record(&self, epoch: &Epoch, seconds: f64) -> Result<()> {
-        let line =
-            serde_json::to_string(epoch).map_err(|e| unwritable(&self.path.join("metrics.jsonl"), &e))?;
-        self.append("metrics.jsonl", &line)?;
-        self.append("timing.jsonl", &format!("{{\"epoch\":{},\"seconds\":{seconds:.3}}}", epoch.epoch))
-    }
-
-    fn append(&self, name: &str, line: &str) -> Result<()> {
-        let file = self.path.join(name);
-        let mut out =
-            OpenOptions::new().create(true).append(true).open(&file).map_err(|e| Error::io(&file, e))?;
-        out.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(&file, e))?;
+        let file = self.path.join("metrics.jsonl");
+        let line = serde_json::to_string(epoch).map_err(|e| unwritable(&file, &e))?;
         // A checkpoint without its metrics could not be resumed, and the checkpoint is synced too.
-        out.sync_data().map_err(|e| Error::io(&file, e))
+        append(&file, &line).map_err(|e| Error::io(&file, e))?;
+        // Nothing depends on the times.
+        let line = format!("{{\"epoch\":{},\"seconds\":{seconds:.3}}}", epoch.epoch);
+        let _ = append(&self.path.join("timing.jsonl"), &line);
+        Ok(())
     }
 
-    /// The metrics of the first `epochs` epochs; whatever the file has beyond them is cut off.
+    /// The metrics of the first `epochs` epochs; whatever the files have beyond them is cut off unread.
     pub(crate) fn cut_metrics(&self, epochs: usize) -> Result<Vec<Epoch>> {
-        let kept = read_metrics(&self.path)?;
-        if kept.len() < epochs {
-            let file = self.path.join("metrics.jsonl").display().to_string();
-            return Err(
-                Defect::new(file, format!("{} epochs, but the checkpoint has {epochs}", kept.len())).into()
-            );
+        let metrics = self.path.join("metrics.jsonl");
+        let kept = read_metrics(&self.path, epochs)?;
+        if epochs == 0 && lines(&metrics)? > 1 {
+            // A process that is killed before its first checkpoint has written one line at most.
+            let message = "it has several epochs, but there is no checkpoint: nothing is overwritten".into();
+            return Err(Error::Run { path: metrics, message });
         }
-        for name in ["metrics.jsonl", "timing.jsonl"] {
-            let file = self.path.join(name);
-            let text = match std::fs::read_to_string(&file) {
-                Ok(text) => text,
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(Error::io(&file, e)),
-            };
-            let cut: String = text.split_inclusive('\n').take(epochs).collect();
-            if cut != text {
-                write_whole(&file, cut.as_bytes())?;
-            }
-        }
-        Ok(kept.into_iter().take(epochs).collect())
+        cut(&metrics, epochs)?;
+        let _ = cut(&self.path.join("timing.jsonl"), epochs);
+        Ok(kept)
     }
 
     /// Says that the run is finished, and what it gave.
@@ -255,95 +257,16 @@ fn unwritable(file: &Path, error: &serde_json::Error) -> Error {
     Error::Run { path: file.to_path_buf(), message: format!("it cannot be written: {error}") }
 }
 
+/// Adds a line to a file, and syncs it.
+fn append(file: &Path, line: &str) -> std::io::Result<()> {
+    let mut out = OpenOptions::new().create(true).append(true).open(file)?;
+    out.write_all(format!("{line}\n").as_bytes())?;
+    out.sync_data()
+}
+
 /// The parameters of a network without their names.
 pub(crate) fn arrays(network: &Ppgn) -> Result<Vec<Values>> {
     Ok(network.parameters()?.into_iter().map(|(_, values)| values).collect())
-}
-
-/// The settings of a run folder.
-pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
-    let file = path.join("config.toml");
-    let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::NotARun { path: path.to_path_buf() },
-        _ => Error::io(&file, e),
-    })?;
-    let defect = |text: String| Error::from(Defect::new(file.display().to_string(), text));
-    let settings: Settings =
-        toml::from_str(&text).map_err(|e| defect(format!("not the settings of a run: {e}")))?;
-    settings.validate().map_err(|e| defect(format!("not the settings of a run: {e}")))?;
-    Ok(settings)
-}
-
-/// All whole lines of a run's metrics. A line that a killed process left half-written at the end does not count.
-pub(crate) fn read_metrics(path: &Path) -> Result<Vec<Epoch>> {
-    let file = path.join("metrics.jsonl");
-    let reader = match File::open(&file) {
-        Ok(reader) => BufReader::new(reader),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(Error::io(&file, e)),
-    };
-    let mut epochs = Vec::new();
-    for (i, line) in reader.split(b'\n').enumerate() {
-        let line = line.map_err(|e| Error::io(&file, e))?;
-        match serde_json::from_slice(&line) {
-            Ok(epoch) => epochs.push(epoch),
-            Err(_) if line.is_empty() => break,
-            Err(e) if e.is_eof() => break,
-            Err(e) => {
-                let defect =
-                    Defect::new(file.display().to_string(), format!("not the metrics of an epoch: {e}"));
-                return Err(defect.line(i as u64 + 1).into());
-            }
-        }
-    }
-    Ok(epochs)
-}
-
-/// The seconds of every epoch, as far as they were written. Nothing depends on them, so what cannot be read is left out.
-pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
-    #[derive(Deserialize)]
-    struct Line {
-        seconds: f64,
-    }
-    let text = std::fs::read_to_string(path.join("timing.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).map(|line| line.seconds).collect()
-}
-
-fn lock(path: &Path) -> Result<File> {
-    let file = path.join("lock");
-    let lock = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&file)
-        .map_err(|e| Error::io(&file, e))?;
-    for patience in (0..5).rev() {
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            // Whoever only looks whether the run is locked has it for a moment.
-            Err(TryLockError::WouldBlock) if patience > 0 => std::thread::sleep(Duration::from_millis(20)),
-            Err(TryLockError::WouldBlock) => break,
-            Err(TryLockError::Error(e)) => return Err(Error::io(&file, e)),
-        }
-    }
-    Err(Error::Busy { path: path.to_path_buf() })
-}
-
-/// Whether a process is training in a run folder.
-pub(crate) fn is_locked(path: &Path) -> bool {
-    let lock = OpenOptions::new().write(true).open(path.join("lock"));
-    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-/// Removes what a killed process was writing. Whoever calls has the lock.
-fn sweep(path: &Path) {
-    for folder in [path.to_path_buf(), path.join("checkpoint"), path.join("best")] {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(".ppgn-") {
-                let _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
 }
 
 #[cfg(unix)]
