@@ -17,6 +17,7 @@ mod train;
 mod wl;
 
 use clap::{Parser, Subcommand};
+use ppgn::graph::text::{escaped, escaped_lines};
 use std::process::ExitCode;
 
 /// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
@@ -83,9 +84,10 @@ pub(crate) fn run() -> ExitCode {
             {
                 return ExitCode::SUCCESS; // whoever was reading has seen enough
             }
-            eprintln!("error: {error:#}");
+            // Messages quote files; what a terminal would obey is made visible.
+            eprintln!("error: {}", escaped_lines(&format!("{error:#}")));
             if let Some(hint) = hint::hint(&error) {
-                eprintln!("hint: {hint}");
+                eprintln!("hint: {}", escaped(&hint));
             }
             ExitCode::from(exit_code(&error))
         }
