@@ -15,7 +15,7 @@ use ppgn_nn::{Dense, Pooling, PpgnConfig, Quotient, Result, Scale};
 #[derive(Debug, Clone)]
 pub(crate) enum Space {
     /// Every tuple of nodes.
-    Dense { space: Dense, masks: Masks },
+    Dense { space: Dense, masks: Box<Masks> },
     /// Every colour of tuples: what leads from each level to the next.
     Quotient(Vec<Step>),
 }
@@ -51,7 +51,7 @@ impl Space {
     ) -> Result<Self> {
         match space {
             ppgn_nn::Space::Dense(space) => {
-                Ok(Space::Dense { space: space.clone(), masks: Masks::new(space, device) })
+                Ok(Space::Dense { space: space.clone(), masks: Box::new(Masks::new(space, device)) })
             }
             ppgn_nn::Space::Quotient(quotient) => {
                 let step = |level: usize| {
