@@ -259,36 +259,43 @@ impl Ppgn {
         if self.arrays.len() != self.layout.arrays().len() {
             return Err(Error::call("the network has lost its parameters in an update that failed"));
         }
-        if batch.space().order() != self.config.order {
+        self.config.check(batch, self.precision)
+    }
+}
+
+impl PpgnConfig {
+    /// Whether a network of this configuration, in this precision, can run on a batch; the error says why not.
+    pub fn check(&self, batch: &Batch, precision: Precision) -> Result<()> {
+        if batch.space().order() != self.order {
             return Err(Error::call(format!(
                 "the network is of order {}, the batch of order {}",
-                self.config.order,
+                self.order,
                 batch.space().order()
             )));
         }
-        let inputs = self.config.first_width();
+        let inputs = self.first_width();
         if batch.channels() != inputs {
             return Err(Error::call(format!(
                 "the network takes {inputs} input channels, the batch has {}",
                 batch.channels()
             )));
         }
-        if batch.precision() != self.precision {
+        if batch.precision() != precision {
             return Err(Error::call(format!(
                 "the network is in {}, the batch in {}",
-                self.precision.name(),
+                precision.name(),
                 batch.precision().name()
             )));
         }
-        if let (Space::Quotient(_), Some(why)) = (batch.space(), self.config.needs_pairs()) {
+        if let (Space::Quotient(_), Some(why)) = (batch.space(), self.needs_pairs()) {
             return Err(Error::call(format!("the batch has colours as rows, and {why}")));
         }
         if let Space::Quotient(quotient) = batch.space()
-            && quotient.depth() < self.config.blocks.len()
+            && quotient.depth() < self.blocks.len()
         {
             return Err(Error::call(format!(
                 "the network has {} blocks, the batch's colours are for {}",
-                self.config.blocks.len(),
+                self.blocks.len(),
                 quotient.depth()
             )));
         }

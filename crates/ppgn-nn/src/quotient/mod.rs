@@ -111,6 +111,44 @@ impl Quotient {
     pub fn pairs(&self) -> usize {
         self.offsets[self.nodes.len()]
     }
+
+    /// Nodes of every graph.
+    pub fn nodes(&self) -> &[usize] {
+        &self.nodes
+    }
+
+    /// The row of every pair of a graph at a level, in lexicographic order; of every tuple, beyond pairs.
+    ///
+    /// # Panics
+    /// From [`depth`](Self::depth) on: no block reads the last level's pairs.
+    pub fn matrix(&self, level: usize, graph: usize) -> &[u32] {
+        &self.levels[level].matrix[self.offsets[graph]..self.offsets[graph + 1]]
+    }
+
+    /// The row of the level below that each row of a level comes from; nothing at level 0.
+    ///
+    /// # Panics
+    /// Beyond [`depth`](Self::depth).
+    pub fn parents(&self, level: usize) -> &[u32] {
+        &self.levels[level].parent
+    }
+
+    /// The first pair that has each row of a level, in the order of graphs; nothing at level 0.
+    ///
+    /// # Panics
+    /// Beyond [`depth`](Self::depth).
+    pub fn examples(&self, level: usize) -> &[Example] {
+        &self.levels[level].example
+    }
+
+    /// The rows that a graph pools at a level, with their counts.
+    ///
+    /// # Panics
+    /// Beyond [`depth`](Self::depth).
+    pub fn pool(&self, level: usize, graph: usize) -> &[Count] {
+        let Level { pool, pool_offsets, .. } = &self.levels[level];
+        &pool[pool_offsets[graph]..pool_offsets[graph + 1]]
+    }
 }
 
 /// A space being put together, from the last level down.
