@@ -180,7 +180,7 @@ fn wrong_calls() {
     call("csl --epochs 0", 2, "at least one epoch");
     call("csl --rate -1", 2, "rate");
     call("csl --rate nan", 2, "rate");
-    call("csl --batch 0", 2, "a batch has at least one graph");
+    call("csl --batch 0", 2, "the batch size must be at least 1");
     call("csl --blocks 4,0", 2, "channel");
     call("csl --encoding paper+transposed", 2, "transposed");
     call("csl --encoding qm9", 1, "13 node attributes");
@@ -241,7 +241,7 @@ fn wrong_resumes() {
     for (from, to, told) in [
         ("epochs = 3", "epochs = 3\nepoch = 3", "unknown field `epoch`"),
         ("epochs = 3", "epochs = 0", "at least one epoch"),
-        ("batch = 4", "batch = 0", "a batch has at least one graph"),
+        ("batch = 4", "batch = 0", "the batch size must be at least 1"),
         ("inputs = 2", "inputs = 3", "the network takes 3 channels"),
         ("outputs = 2", "outputs = 5", "the network has 5 outputs"),
         ("[network]", "[network", "config.toml"),
