@@ -30,7 +30,9 @@ pub fn blocks(text: &str) -> Result<Vec<BlockConfig>, String> {
 pub fn m3(text: &str) -> Result<M3, String> {
     match text {
         "identity" => Ok(M3::Identity),
-        _ => widths(text).map(M3::Mlp).map_err(|e| format!("{e}; m3 is identity, or widths separated by commas")),
+        _ => widths(text)
+            .map(M3::Mlp)
+            .map_err(|e| format!("{e}; m3 is identity, or widths separated by commas")),
     }
 }
 
@@ -43,7 +45,11 @@ pub fn encoding(text: &str) -> Result<Encoding, String> {
         match word {
             "identity" => encoding.identity = true,
             "transposed" => encoding.transposed = true,
-            _ => return Err(format!("`{word}` is not an additional channel; there are identity and transposed")),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not an additional channel; there are identity and transposed"
+                ));
+            }
         }
     }
     Ok(encoding)
