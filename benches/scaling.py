@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How the time of a training step grows: with the nodes of a graph, with the features, with the threads.
+"""How the time of a training step depends on the nodes of a graph, the features and the threads.
 
     cargo build --release && python3 benches/scaling.py
 
-Runs `ppgn bench step` and prints three tables in Markdown, with exponents fitted to the logarithms by least squares. With the
-rows of a batch fixed (`--rows` pairs, as many graphs as that makes), the MLPs are the same work for every n and the product
-grows with n: of one graph, n^2 pairs, the MLPs cost n^2 and the product n^3.
+Runs `ppgn bench step` and prints three tables in Markdown, with exponents fitted by least squares on logarithms. The
+batch has about `--rows` pairs for every n, so the MLPs are the same work for every n and the product grows with n: for one
+graph, n^2 pairs, the MLPs cost n^2 and the product n^3.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=320 * 320)
-    parser.add_argument("--features", type=int, default=64, help="the width of the blocks where n changes")
+    parser.add_argument("--features", type=int, default=64, help="width of the blocks in the table by n")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     args = parser.parse_args()
@@ -31,8 +31,9 @@ def main():
     print(f"| n, {args.rows} pairs, {args.features} features | " + " | ".join(map(str, sizes)) + " |")
     print("| --- |" + " --- |" * len(sizes))
     print("| step, ms | " + " | ".join(f"{f['step_ms']:.0f}" for f in found) + " |")
-    print("| step a graph, ms | " + " | ".join(f"{t:.3g}" for t in each) + " |")
-    print(f"\nA graph's step grows as n^{slope(sizes, each):.2f} over all, as n^{slope(sizes[-2:], each[-2:]):.2f} from 160 to 320.\n")
+    print("| step per graph, ms | " + " | ".join(f"{t:.3g}" for t in each) + " |")
+    print(f"\nThe step per graph grows as n^{slope(sizes, each):.2f} over the whole range, "
+          f"and as n^{slope(sizes[-2:], each[-2:]):.2f} from 160 to 320.\n")
 
     widths = [50, 100, 200, 400, 800]
     found = [bench(args, 5, 30, 8, f) for f in widths]
@@ -41,7 +42,8 @@ def main():
     print("| step, ms | " + " | ".join(f"{f['step_ms']:.1f}" for f in found) + " |")
     print("| GFLOPS | " + " | ".join(f"{f['gflops']:.0f}" for f in found) + " |")
     times = [f["step_ms"] for f in found]
-    print(f"\nA step grows as features^{slope(widths, times):.2f} over all, as features^{slope(widths[-2:], times[-2:]):.2f} from 400 to 800.\n")
+    print(f"\nA step grows as features^{slope(widths, times):.2f} over the whole range, "
+          f"and as features^{slope(widths[-2:], times[-2:]):.2f} from 400 to 800.\n")
 
     print("| 64 x 18 x 19, 400 features | one thread | two threads | ratio |")
     print("| --- | --- | --- | --- |")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training against PyTorch: the same steps and epochs, in turn, and how much faster ppgn is.
+"""Training speed compared with PyTorch: the same steps and epochs, run in turn.
 
 The peer is the authors' model in PyTorch (`ppgn_torch.py`); PyTorch lives in an environment outside the project:
 
@@ -7,13 +7,13 @@ The peer is the authors' model in PyTorch (`ppgn_torch.py`); PyTorch lives in an
     cargo build --release
     /tmp/peers/bin/python benches/peers/compare.py
 
-Every row is run `--runs` times on both sides in turn, on the same number of threads; the medians count, and a ratio is
-PyTorch's time (or memory) over ppgn's. Each run is a process of its own, so its peak memory is its own. Epochs use the
-same graphs in the same batches, which are drawn here and handed to both as a file. Colouring is not part of an epoch: it
-stands beside it, in seconds and in epochs. The yardstick for GFLOPS is PyTorch's own matrix product, `torch.mm`, measured in
-every run of the peer. `--other BINARY` runs a second ppgn in turn with the first, such as one from before a change.
-Standard output is a table in Markdown; each measurement goes to standard error as it comes, and to `--json FILE`. A name or a
-part of one (`--only MUTAG`) picks rows.
+Every row is run `--runs` times on both sides in turn, on the same number of threads. Numbers are medians, and a ratio is
+PyTorch's time (or memory) over ppgn's. Each run is a process of its own, so that peak memory is measured separately. Epochs
+use the same graphs in the same batches, which are drawn here and given to both as a file. Colouring is not part of an
+epoch: it is shown next to it, in seconds and in epochs. The yardstick for GFLOPS is PyTorch's own matrix product,
+`torch.mm`, measured in every run of the peer. `--other BINARY` runs a second ppgn in turn with the first, such as one from
+before a change. Standard output is a table in Markdown; each measurement goes to standard error as it comes, and all of
+them to `--json FILE`. `--only MUTAG` selects the rows whose name contains this text.
 """
 
 import argparse
@@ -30,7 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # (graphs, nodes, input channels)
 STEPS = [(64, 18, 19), (5, 30, 38), (5, 100, 4)]
-# (dataset, graphs at most, whether the peer must be told that nodes have no labels)
+# (dataset, limit of graphs, whether the peer needs --unlabelled because nodes have no labels)
 EPOCHS = [("MUTAG", None, False), ("NCI1", 400, False), ("IMDBBINARY", None, True), ("COLLAB", 200, True)]
 
 # One step of the peer in a process of its own: its `bench` command has a list of shapes of its own.
@@ -69,13 +69,13 @@ print(json.dumps({"step_ms": t * 1e3, "gflops": flops / t / 1e9, "mm_gflops": mm
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=5, help="steps of a run, of which the median is taken")
+    parser.add_argument("--steps", type=int, default=5, help="steps per run; their median is reported")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", default="", help="rows whose name has this in it")
-    parser.add_argument("--seed", type=int, default=0, help="what graphs and batches are drawn from")
-    parser.add_argument("--json", help="a file for everything that was measured")
-    parser.add_argument("--features", type=int, default=400, help="the width of the blocks in steps")
-    parser.add_argument("--other", help="a second ppgn binary, measured in turn with the first")
+    parser.add_argument("--only", default="", help="only rows whose name contains this")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of graphs and batches")
+    parser.add_argument("--json", help="write all measurements to this file")
+    parser.add_argument("--features", type=int, default=400, help="width of the blocks in steps")
+    parser.add_argument("--other", help="a second ppgn binary, run in turn with the first")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     parser.add_argument("--peer", default=os.path.join(ROOT, "..", "shared", "peers", "ppgn_torch.py"))
     data = os.environ.get("PPGN_DATA", os.path.join(ROOT, "..", "shared", "data"))
@@ -83,7 +83,7 @@ def main():
     args = parser.parse_args()
     names = [step_name(shape) for shape in STEPS] + [epoch_name(row) for row in EPOCHS]
     if not any(wanted(args, name) for name in names):
-        parser.error(f"no row has `{args.only}` in its name: they are {', '.join(names)}")
+        parser.error(f"no row is called `{args.only}`; the rows are {', '.join(names)}")
 
     print(f"{machine()}; {args.threads} threads, medians of {args.runs} alternating runs\n")
     measured = []
@@ -137,7 +137,7 @@ def step(args, name, shape):
 
 
 def against(other, own, key):
-    """What the second binary took, as a multiple of the first one's time."""
+    """The time of the second binary over that of the first."""
     if not other:
         return ""
     return f" {median([b[key] / a[key] for a, b in zip(own, other)]):.2f} |"
@@ -164,7 +164,7 @@ def epoch(args, folder, row):
 
 
 def in_turn(args, name, theirs, ours):
-    """What each prints, run by run."""
+    """The JSON that each side prints, run by run."""
     sides = [("PyTorch", theirs, []), ("ppgn", [args.ppgn, *ours], []), ("other", [args.other, *ours], [])]
     for _ in range(args.runs):
         for side, command, runs in sides:
@@ -190,7 +190,7 @@ def memory(peer, own):
 
 
 def unpack(args, folder, dataset):
-    """The text file of a dataset, and the nodes of each of its graphs."""
+    """The text file of a dataset, and the number of nodes of each graph."""
     path = os.path.join(folder, f"{dataset}.txt")
     with zipfile.ZipFile(os.path.join(args.data, "tu", f"{dataset}.zip")) as archive:
         text = archive.read(f"{dataset}/{dataset}.txt").decode()

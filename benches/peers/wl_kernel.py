@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The WL subtree kernel against GraKeL: the same Gram matrix, and how much sooner.
+"""The WL subtree kernel compared with GraKeL: the same Gram matrix, and how much faster.
 
 GraKeL (PyPI) lives in an environment outside the project; nothing is installed here:
 
@@ -9,9 +9,9 @@ GraKeL (PyPI) lives in an environment outside the project; nothing is installed 
 
 For every dataset the two take turns, `--runs` times each, on the graphs in memory: GraKeL's
 `WeisfeilerLehman(n_iter=H).fit_transform`, and ppgn's features and Gram matrix (the example `kernel` of ppgn-wl times
-itself). With `--ppgn target/release/ppgn` it is the whole command `ppgn wl kernel` instead, reading and writing
-included. The best run of each counts, so that what else the machine does matters little. The exit code is 1 if an
-entry of the matrices differs, or if the Gram matrix of the last dataset is not `--factor` times sooner.
+itself). With `--ppgn target/release/ppgn` the whole command `ppgn wl kernel` is timed instead, including reading and
+writing. The best run of each counts, so that other load on the machine matters little. The exit code is 1 if an entry of
+the matrices differs, or if the Gram matrix of the last dataset is not `--factor` times faster.
 """
 
 import argparse
@@ -69,8 +69,8 @@ def ours(arguments, name, folder):
         run(*command, "--gram", gram)
         times = middle - start, time.perf_counter() - middle
     else:
-        told = json.loads(run(arguments.example, name, iterations, features, gram))
-        times = told["features_seconds"], told["gram_seconds"]
+        measured = json.loads(run(arguments.example, name, iterations, features, gram))
+        times = measured["features_seconds"], measured["gram_seconds"]
     return np.load(gram), scipy.sparse.load_npz(features), *times
 
 
@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--factor", type=float, default=10)
     parser.add_argument("--example", default=os.path.join(ROOT, "target/release/examples/kernel"))
-    parser.add_argument("--ppgn", help="time this ppgn binary as a whole")
+    parser.add_argument("--ppgn", help="time the whole command of this ppgn binary")
     arguments = parser.parse_args()
 
     print(f"GraKeL {grakel.__version__}, {arguments.iterations} iterations, best of {arguments.runs} runs, seconds")

@@ -1,18 +1,18 @@
-//! Which graphs go together, and in which order: a function of (seed, epoch).
+//! Which graphs share a batch, and in which order: a function of (seed, epoch).
 
 use ppgn_graph::Dataset;
 use ppgn_graph::random::Stream;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How graphs are put into batches.
+/// How graphs are grouped into batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Batching {
     /// Any graphs together, in random order.
     #[default]
     Mixed,
-    /// Graphs of one size together, as the authors do: groups are shuffled, cut into batches, and the batches shuffled.
+    /// Graphs of one size together, as the authors do: groups are shuffled and cut into batches, which are shuffled too.
     SameSize,
 }
 

@@ -1,4 +1,4 @@
-//! Runs of networks that were compiled, not trained: what they are, and which graphs they distinguish.
+//! Runs of networks that were compiled, not trained: their settings, and the graphs that they distinguish.
 
 use crate::data::{Goal, Scaling};
 use crate::error::Result;
@@ -8,19 +8,20 @@ use ppgn_nn::Precision;
 use ppgn_nn::compile::{Compiled, Multiset};
 use serde::{Deserialize, Serialize};
 
-/// What a network was compiled from, and how its scores are to be read.
+/// What a network was compiled from, and how to interpret its scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compilation {
-    /// The test that the network is, such as `2-fwl`.
+    /// The test that the network computes, such as `2-fwl`.
     pub test: String,
     /// Its rounds.
     pub rounds: usize,
-    /// How multisets of colours become vectors.
+    /// How multisets of colours are encoded as vectors.
     pub multiset: Multiset,
-    /// The smallest of the largest differences of scores, over all pairs of the compiled graphs that it distinguishes.
+    /// The minimum, over all pairs of the compiled graphs that it distinguishes, of the largest difference between their
+    /// scores.
     pub margin: f64,
-    /// Two graphs are distinguished where a score differs by more than this: half the margin.
+    /// Two graphs are distinguished if a score differs by more than this: half the margin.
     pub threshold: f64,
 }
 
@@ -60,12 +61,12 @@ impl Settings {
     }
 }
 
-/// What a compiled network says of graphs 2p and 2p + 1, taken as pairs.
+/// What a compiled network says about graphs 2p and 2p + 1, taken as pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
     /// For every pair, the largest absolute difference of a score.
     pub differences: Vec<f64>,
-    /// A pair is distinguished where that exceeds this.
+    /// A pair is distinguished if its difference exceeds this.
     pub threshold: f64,
 }
 
@@ -83,12 +84,12 @@ impl Pairs {
         Pairs { differences: scores.chunks_exact(2).map(difference).collect(), threshold }
     }
 
-    /// The pairs that are distinguished, by number.
+    /// The indices of the distinguished pairs.
     pub fn distinguished(&self) -> Vec<usize> {
         (0..self.differences.len()).filter(|&p| self.differences[p] > self.threshold).collect()
     }
 
-    /// The smallest difference of a pair that is distinguished, if one is.
+    /// The smallest difference of a distinguished pair, if there is one.
     pub fn margin_min(&self) -> Option<f64> {
         let apart = self.distinguished().into_iter().map(|p| self.differences[p]);
         apart.min_by(f64::total_cmp)

@@ -1,12 +1,12 @@
 //! Training: from a dataset and a preset to a run folder, and from a run folder to predictions.
 //!
-//! [`Settings`] are everything about a run, the content of its `config.toml`. [`Run`] is the folder: configuration,
-//! metrics, checkpoints, all written so that a process killed at any moment leaves something to resume. [`train`] fills
-//! it, epoch by epoch, and [`Predictor`] reads it. A [`Session`] carries what runs share. Randomness is a function of (seed,
-//! purpose, epoch), so a run that was killed and resumed ends bit-equal to one that was not.
+//! [`Settings`] say everything about a run: they are the content of its `config.toml`. [`Run`] is the folder with
+//! configuration, metrics and checkpoints, written so that a process killed at any moment leaves something to resume.
+//! [`train`] fills it, epoch by epoch, and [`Predictor`] reads it. A [`Session`] carries what runs share. Randomness is a
+//! function of (seed, purpose, epoch), so a run that was killed and resumed ends bit-equal to an uninterrupted one.
 //!
-//! Above the training loop are two rooms of their own: [`protocol`] (cross-validation, search, the paper's tables and
-//! figure) and [`bench`] (what networks cost on this machine).
+//! Two modules build on the training loop: [`protocol`] (cross-validation, search, the paper's tables and figure) and
+//! [`bench`] (what networks cost on this machine).
 
 mod batches;
 pub mod bench;

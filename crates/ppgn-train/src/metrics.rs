@@ -6,21 +6,21 @@
 use crate::data::{Goal, Prepared};
 use serde::{Deserialize, Serialize};
 
-/// How well a part of the data is predicted.
+/// The metrics of one set of graphs: training, validation or test.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The mean loss of a graph (of standardised targets: summed over the targets).
+    /// The mean loss per graph (for regression summed over the standardised targets).
     pub loss: f64,
-    /// For classification, the share of graphs whose class is right.
+    /// For classification, the accuracy, as a fraction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
-    /// For regression, the mean absolute error of every target, in its own unit.
+    /// For regression, the mean absolute error of each target, in its own unit.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mae: Vec<f64>,
 }
 
-/// An epoch's figures.
+/// The metrics of an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Epoch {
@@ -28,12 +28,12 @@ pub struct Epoch {
     pub epoch: usize,
     /// Its learning rate.
     pub rate: f64,
-    /// The training part, measured while it was trained on.
+    /// The training set, measured during the epoch.
     pub train: Part,
-    /// The validation part, where there is one.
+    /// The validation set, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation: Option<Part>,
-    /// The test part, where there is one.
+    /// The test set, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub test: Option<Part>,
 }
@@ -44,29 +44,29 @@ pub struct Epoch {
 pub struct Best {
     /// The epoch.
     pub epoch: usize,
-    /// What it was chosen by: higher is better.
+    /// The score that it was selected by: higher is better.
     pub score: f64,
 }
 
 impl Epoch {
-    /// The part that an epoch is selected on: the validation part, else the test part, else the training part.
+    /// The set that the best epoch is selected on: validation, else test, else training.
     fn selected_on(&self) -> &Part {
         self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train)
     }
 
-    /// The accuracy of the part that an epoch is selected on or, for regression, its negative loss: higher is better.
+    /// The accuracy on the set that the best epoch is selected on or, for regression, the negative loss: higher is better.
     pub fn score(&self) -> f64 {
         let part = self.selected_on();
         part.accuracy.unwrap_or(-part.loss)
     }
 
-    /// Whether it is selected before an earlier epoch: a higher [score](Self::score), or an equal one and a lower loss.
+    /// Whether it is better than an earlier epoch: a higher [score](Self::score), or the same score with a lower loss.
     pub fn is_better_than(&self, earlier: &Epoch) -> bool {
         let (score, best) = (self.score(), earlier.score());
         score > best || score == best && self.selected_on().loss < earlier.selected_on().loss
     }
 
-    /// Whether all its losses are numbers: JSON has no others.
+    /// Whether all losses and errors are finite: JSON has no other numbers.
     pub(crate) fn is_finite(&self) -> bool {
         [Some(&self.train), self.validation.as_ref(), self.test.as_ref()]
             .into_iter()
@@ -74,7 +74,7 @@ impl Epoch {
             .all(|part| part.loss.is_finite() && part.mae.iter().all(|e| e.is_finite()))
     }
 
-    /// What is reported of an epoch, with its name: the test part, else the validation part, else the training part.
+    /// The set that is reported, with its name: test, else validation, else training.
     pub fn reported(&self) -> (&'static str, &Part) {
         match (&self.test, &self.validation) {
             (Some(test), _) => ("test", test),
@@ -84,7 +84,7 @@ impl Epoch {
     }
 }
 
-/// Adds up the figures of a part, batch by batch, in order.
+/// Accumulates the metrics of a set, batch by batch, in order.
 pub(crate) struct Sums {
     graphs: usize,
     loss: f64,
@@ -128,7 +128,7 @@ impl Sums {
     }
 }
 
-/// The place of the largest number; of equals the first.
+/// The index of the largest number; the first one in case of a tie.
 pub(crate) fn argmax(row: &[f64]) -> usize {
     let mut best = 0;
     for (i, x) in row.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! A run seen from outside: what it is, where it stands, what it gave so far. Nothing is locked or changed, so a run
-//! that is being trained can be looked at.
+//! A run seen from outside: its settings, progress and results so far. Nothing is locked or changed, so a run can be
+//! inspected while it is being trained.
 
 use crate::error::Result;
 use crate::metrics::Epoch;
@@ -7,7 +7,7 @@ use crate::run::{Run, Summary, is_locked, read_metrics, read_settings, read_stat
 use crate::settings::Settings;
 use std::path::Path;
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// All epochs are done.
@@ -32,20 +32,20 @@ impl Status {
     }
 }
 
-/// What can be seen of a run folder.
+/// What a run folder shows.
 #[derive(Debug, Clone)]
 pub struct Overview {
-    /// What the run is.
+    /// Its settings.
     pub settings: Settings,
-    /// Where it stands.
+    /// Its state.
     pub status: Status,
-    /// Epochs that a checkpoint holds.
+    /// Epochs done, according to its checkpoint.
     pub epochs: usize,
-    /// The figures of the best epoch so far.
+    /// The metrics of the best epoch so far.
     pub best: Option<Epoch>,
-    /// What it gave, if it is finished.
+    /// Its summary, if it is finished.
     pub summary: Option<Summary>,
-    /// What the epochs took together.
+    /// Seconds of all epochs together.
     pub seconds: f64,
 }
 
@@ -54,7 +54,7 @@ impl Overview {
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let settings = read_settings(path)?;
-        // The lock first: a run that ends while we look is then called running with its last epoch, which it was.
+        // The lock is read first: a run that ends in the meantime is reported as running, which it was.
         let locked = is_locked(path);
         let summary = Run::summary(path)?;
         let status = match &summary {
@@ -73,7 +73,7 @@ impl Overview {
     }
 }
 
-/// What the epochs of a run took; lines that are damaged do not count, nothing depends on them.
+/// Seconds of all epochs of a run. Damaged lines are skipped: nothing depends on them.
 pub(crate) fn seconds(path: &Path) -> f64 {
     read_timing(path).iter().sum()
 }

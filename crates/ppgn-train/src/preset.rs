@@ -1,7 +1,7 @@
-//! The ways of the paper, and ours: networks and training settings by name.
+//! Networks and training settings by name: those of the paper, and ours.
 //!
-//! `paper-1`, `paper-2`, `paper-3` and `qm9` do what the paper's authors did, per dataset where they did so. `small` is
-//! for people with work to do.
+//! `paper-1`, `paper-2`, `paper-3` and `qm9` are what the paper's authors used, per dataset where they tuned per dataset.
+//! `small` is our default, made to train within minutes.
 
 use crate::batches::Batching;
 use crate::error::{Error, Result};
@@ -13,12 +13,12 @@ use ppgn_nn::{BlockConfig, Norm, PpgnConfig, Scale, SuffixKind};
 /// The names of all presets.
 pub const PRESETS: [&str; 5] = ["small", "paper-1", "paper-2", "paper-3", "qm9"];
 
-/// A way to train: encoding, network and training settings.
+/// Encoding, network and training settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
     /// How graphs become rows.
     pub encoding: Encoding,
-    /// The network; inputs and outputs are the data's.
+    /// The network; the data determines its inputs and outputs.
     pub network: PpgnConfig,
     /// How it is trained.
     pub training: Training,
@@ -61,7 +61,7 @@ const PAPER_3: [Tuned; 8] = [
 ];
 
 impl Preset {
-    /// The preset of this name, with the authors' settings for the dataset where they have some.
+    /// The preset of this name, with the authors' settings for the dataset if they have any.
     ///
     /// ```
     /// use ppgn_train::Preset;
@@ -90,8 +90,8 @@ impl Preset {
 }
 
 impl Preset {
-    /// The preset for data of this form: `small` takes what molecules with positions have, where it is all there (the
-    /// encoding `qm9`), instead of leaving distances out.
+    /// The preset for data with this schema: `small` uses the encoding `qm9` for molecules with positions, if all that it
+    /// needs is there, instead of leaving distances out.
     pub(crate) fn fitted(self, schema: &Schema) -> Self {
         let molecules = Encoding::from(Kind::Qm9);
         if self.encoding == small().encoding && molecules.encoder(schema).is_ok() {

@@ -1,4 +1,4 @@
-//! `report.html`: a finished run on one page, for people. It needs nothing but a browser: no script, no file beside it.
+//! `report.html`: a finished run on one page. It needs nothing but a browser: no script, no other file.
 
 use crate::chart::{Chart, Curve, Look, Panel};
 use crate::data::Goal;
@@ -23,7 +23,7 @@ svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif}
 pre{background:var(--card);border-radius:.6rem;padding:1rem;overflow-x:auto;font-size:13px}
 ";
 
-/// What is said where the test set is not held out from everything.
+/// The reservation where the test set takes part in the selection of an epoch.
 const OPTIMISTIC: &str = "the best epoch is selected on the test set (optimistic)";
 
 /// Writes the page of a run that has finished its last epoch.
@@ -90,7 +90,7 @@ fn figures(settings: &Settings, summary: &Summary, seconds: f64) -> String {
     }
     figures.push((format!("{:.4}", best.loss), format!("{part} loss")));
     figures.push((summary.best_epoch.to_string(), format!("best epoch of {}", summary.epochs)));
-    figures.push((format!("{seconds:.1} s"), "in all epochs".into()));
+    figures.push((format!("{seconds:.1} s"), "for all epochs".into()));
     let mut html = "<div class=figures>\n".to_string();
     for (number, what) in figures {
         let _ = writeln!(html, "<div class=figure><b>{number}</b><span>{}</span></div>", escape(&what));
@@ -118,14 +118,14 @@ fn curves(settings: &Settings, summary: &Summary, metrics: &[Epoch]) -> String {
     };
     let mut html = String::new();
     match &settings.goal {
-        Goal::Classes(_) => html += &draw("Accuracy, epoch by epoch", curves(&|p| p.accuracy)),
+        Goal::Classes(_) => html += &draw("Accuracy by epoch", curves(&|p| p.accuracy)),
         Goal::Targets(targets) if targets.len() == 1 => {
-            let title = format!("Mean absolute error of {}, epoch by epoch", targets[0].name);
+            let title = format!("Mean absolute error of {} by epoch", targets[0].name);
             html += &draw(&title, curves(&|p| p.mae.first().copied()));
         }
         Goal::Targets(_) => {}
     }
-    html + &draw("Loss per graph, epoch by epoch", curves(&|p| Some(p.loss)))
+    html + &draw("Loss per graph by epoch", curves(&|p| Some(p.loss)))
 }
 
 pub(crate) fn escape(text: &str) -> String {

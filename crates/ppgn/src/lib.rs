@@ -1,6 +1,6 @@
-//! ppgn: graph networks with proven Weisfeiler-Leman power, and the tests that they match.
+//! ppgn: graph networks with provable Weisfeiler-Leman power, and the tests that bound them.
 //!
-//! This crate gathers the parts of ppgn under one name. Data walks through them in this order: [`graph`] (files,
+//! This crate re-exports the libraries of ppgn under one name. Data flows through them in this order: [`graph`] (files,
 //! graphs, encodings), [`wl`] (colours), [`nn`] (networks), [`train`] (presets, run folders, predictions).
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A network that distinguishes graphs of its own:
+//! Training a network, and predicting with it:
 //!
 //! ```
 //! use ppgn::graph::locate::Locator;

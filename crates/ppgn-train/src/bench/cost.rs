@@ -1,4 +1,4 @@
-//! What a part of a network costs on one graph of n nodes: a block on k-tuples, a linear equivariant layer.
+//! What one component of a network costs on one graph of n nodes: a block on k-tuples, a linear equivariant layer.
 
 use super::median;
 use super::usage::{peak_rss_mb, rss_mb};
@@ -24,7 +24,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// What the paper and its sources speak of.
+    /// Those whose complexity the paper and its sources state.
     pub const ALL: [Subject; 4] =
         [Subject::Block(2), Subject::Block(3), Subject::Layer(2), Subject::Layer(3)];
 
@@ -34,7 +34,7 @@ impl Subject {
         order
     }
 
-    /// The exponents of n that time and space have by the theory: k + 1 and k of a block, k and k of a layer.
+    /// The exponents of n in time and space according to theory: k + 1 and k for a block, k and k for a layer.
     pub fn exponents(self) -> [usize; 2] {
         match self {
             Subject::Block(k) => [k + 1, k],
@@ -81,7 +81,7 @@ impl TryFrom<String> for Subject {
     }
 }
 
-/// What one measurement gave.
+/// The result of one measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostFigures {
     /// What was timed.
@@ -90,12 +90,12 @@ pub struct CostFigures {
     pub nodes: usize,
     /// Channels of input and output.
     pub features: usize,
-    /// Threads that it was spread over.
+    /// Number of threads.
     pub threads: usize,
     /// Milliseconds per forward pass, the median.
     pub forward_ms: f64,
-    /// The memory that the passes and their input took at most, in MiB: right for the first measurement of a process, for
-    /// later ones use memory again.
+    /// Peak memory of the passes and their input, in MiB. Right for the first measurement of a process only: later ones
+    /// reuse its memory.
     pub space_mb: Option<f64>,
 }
 
@@ -132,7 +132,7 @@ fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> R
             subject.order()
         )));
     }
-    // What is there for any n is no part of the cost: threads, code, weights.
+    // Threads, code and weights exist for any n and are not part of the cost.
     passes(subject, 2, features, 1)?;
     let before = rss_mb();
     let times = passes(subject, nodes, features, repeats)?;
@@ -141,7 +141,7 @@ fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> R
     Ok(CostFigures { subject, nodes, features, threads, forward_ms: median(times) * 1e3, space_mb })
 }
 
-/// The seconds of every pass over one graph of random numbers.
+/// The seconds of each pass over one graph of random numbers.
 fn passes(subject: Subject, n: usize, width: usize, repeats: usize) -> Result<Vec<f64>> {
     let numbers = n.pow(subject.order() as u32) * width;
     let mut random = Stream::new(0, "cost", &[]);
@@ -181,12 +181,12 @@ fn layer(k: usize, n: usize, width: usize, x: Vec<f32>, repeats: usize) -> Resul
     let layer = EquivariantConfig { normalise: true, ..EquivariantConfig::new(k, k, width, width) };
     let layer = layer.init(0, Precision::F32)?;
     let x = Matrix::new(rows, width, Values::F32(x))?;
-    // What can fail is checked before the clock starts.
+    // Errors surface here, before the clock starts.
     layer.forward(&x, n)?;
     Ok(timed(repeats, || layer.forward(&x, n)))
 }
 
-/// Seconds of every repeat, after one that warms up.
+/// Seconds of each repeat, after one warm-up pass.
 fn timed<R>(repeats: usize, mut pass: impl FnMut() -> R) -> Vec<f64> {
     let seconds = |_| {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! An epoch of training on a dataset, batch by batch as it is trained.
+//! Times an epoch of training on a dataset, with the same batches and steps as the training loop.
 
 use super::usage::peak_rss_mb;
 use crate::batches::batches;
@@ -15,13 +15,13 @@ use std::time::Instant;
 /// What is timed.
 #[derive(Debug, Clone, Default)]
 pub struct EpochWork<'a> {
-    /// Where the settings start from, such as `paper-1`.
+    /// The preset that the settings start from, such as `paper-1`.
     pub preset: &'a str,
     /// What is different from it.
     pub overrides: Overrides,
-    /// The number of graphs to draw by the seed; all where nothing is given.
+    /// The number of graphs to draw by the seed; all if `None`.
     pub limit: Option<usize>,
-    /// The batches, by the graphs' numbers; without it they are drawn as for training.
+    /// The batches, as lists of graph indices; drawn as for training if `None`.
     pub batches: Option<Vec<Vec<u32>>>,
 }
 
@@ -32,7 +32,7 @@ pub struct EpochFigures {
     pub dataset: String,
     /// `dense` or `quotient`.
     pub space: &'static str,
-    /// Threads that it was spread over.
+    /// Number of threads.
     pub threads: usize,
     /// Graphs of the epoch.
     pub graphs: usize,
@@ -40,20 +40,20 @@ pub struct EpochFigures {
     pub batches: usize,
     /// Ordered pairs of nodes of all graphs.
     pub pairs: usize,
-    /// Rows of all batches, by level from the input to the last block's output.
+    /// Rows of all batches per level, from the input to the last block's output.
     pub rows: Vec<usize>,
-    /// Seconds of the epoch: batches made of the prepared data, and trained on.
+    /// Seconds of the epoch: building the batches from the prepared data, and training on them.
     pub epoch_s: f64,
     /// Seconds of preparation before the first epoch: encoding checks and colouring.
     pub prepare_s: f64,
     /// The loss, summed over the epoch.
     pub loss: f64,
-    /// The most memory that was resident, in MiB.
+    /// Peak resident memory, in MiB.
     pub peak_rss_mb: Option<f64>,
 }
 
-/// Times one epoch of training on all graphs, after one step that warms up. `watcher` hears of the graphs done so far
-/// and returns `false` to stop.
+/// Times one epoch of training on all graphs, after one warm-up step. `watcher` gets the number of graphs done and of all
+/// graphs, and returns `false` to stop.
 pub fn epoch(
     session: &Session,
     dataset: &Dataset,
@@ -135,7 +135,7 @@ fn measure(
     })
 }
 
-/// The graphs that batches name, each once, and the batches by their new numbers.
+/// The graphs that occur in the batches, each once, and the batches by their new indices.
 fn named(dataset: &Dataset, batches: &[Vec<u32>]) -> Result<(Dataset, Vec<Vec<u32>>)> {
     if batches.is_empty() || batches.iter().any(Vec::is_empty) {
         return Err(Error::settings(

@@ -1,4 +1,4 @@
-//! The yardstick: a matrix product and nothing else.
+//! The yardstick for speeds: a plain matrix product.
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::Workspace;
@@ -8,12 +8,12 @@ use std::time::Instant;
 /// The width of the paper's blocks.
 const WIDTH: usize = 400;
 
-/// So many rows are enough to see the machine's speed.
+/// The most rows that are measured: enough to see the machine's speed.
 const MOST_ROWS: usize = 1 << 15;
 
-/// Billions of floating-point operations a second of a product `[rows, 400] [400, 400]` in f32 and rayon's current pool:
-/// the best of `repeats` of our own kernel. Beyond 32,768 rows so many are used. (`benches/peers/compare.py` has PyTorch's
-/// `torch.mm` as a yardstick that is not ours.)
+/// Billions of floating-point operations per second of a product `[rows, 400] [400, 400]` in f32, in rayon's current pool:
+/// the best of `repeats` runs of our own kernel, with at most 32,768 rows. (`benches/peers/compare.py` uses PyTorch's
+/// `torch.mm`, a yardstick that is independent of our code.)
 pub fn gemm_gflops(rows: usize, repeats: usize) -> f64 {
     let rows = rows.clamp(1, MOST_ROWS);
     let workspace = Workspace::default();

@@ -1,9 +1,8 @@
-//! What networks cost on this machine, now: a training step on random inputs, an epoch of a dataset, a part of a network by
-//! the number of nodes.
+//! What networks cost on this machine: a training step on random inputs, an epoch of a dataset, one component of a network
+//! as a function of the number of nodes.
 //!
-//! The counterpart of `bench` and `epoch` of a PyTorch program, so that the two can be run in turn on the same work. Times
-//! mean something only beside others of the same sitting; [`gemm_gflops`] is what the machine gives a plain matrix
-//! product at that moment.
+//! `benches/peers/compare.py` runs these in turn with a PyTorch program that does the same work. Times are comparable only
+//! within one sitting; [`gemm_gflops`] is the speed of a plain matrix product at that moment.
 
 mod cost;
 mod epoch;
@@ -18,7 +17,7 @@ pub use gemm::gemm_gflops;
 pub use scaling::{Growth, sizes, write_scaling};
 pub use step::{StepFigures, StepWork, step, step_flops};
 
-/// The middle one of some numbers; of an even number the upper middle one.
+/// The median; the upper one of the two in the middle for an even count.
 fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! How cost grows with n: sizes to measure, exponents fitted to what was measured, a table and a picture.
+//! How cost grows with n: the sizes to measure, fitted exponents, a CSV table and a chart.
 
 use super::cost::{CostFigures, Subject};
 use crate::chart::{Chart, Curve, Look, Panel};
@@ -8,8 +8,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Numbers of nodes to measure a subject at: 2, 3, 4, 6, 8, 12, ... as long as there are at most so many tuples, the seven
-/// largest.
+/// The numbers of nodes at which to measure a subject: the seven largest of 2, 3, 4, 6, 8, 12, ... with at most `tuples`
+/// tuples.
 ///
 /// ```
 /// use ppgn_train::bench::{Subject, sizes};
@@ -23,31 +23,31 @@ pub fn sizes(subject: Subject, tuples: usize) -> Vec<usize> {
     all[all.len().saturating_sub(7)..].to_vec()
 }
 
-/// What the measurements of one subject say together.
+/// The growth of one subject's cost, fitted to its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growth {
     /// What was measured.
     pub subject: Subject,
-    /// The exponent of time by the theory.
+    /// The exponent of time according to theory.
     pub time_claim: usize,
     /// The exponent of time that fits all sizes best.
     pub time_fit: f64,
-    /// That of the largest n and of the one of half as many nodes.
+    /// The exponent of time over the last doubling of n.
     pub time_last: f64,
-    /// The exponent of space by the theory.
+    /// The exponent of space according to theory.
     pub space_claim: usize,
-    /// The exponent of space that fits all sizes best, where the system tells memory.
+    /// The exponent of space that fits all sizes best, if the system reports memory.
     pub space_fit: Option<f64>,
-    /// That of the last doubling.
+    /// The exponent of space over the last doubling of n.
     pub space_last: Option<f64>,
-    /// What it was fitted to, by n.
+    /// The measurements, by n.
     pub points: Vec<CostFigures>,
 }
 
 impl Growth {
-    /// From the measurements of one subject, at least two, by n.
+    /// Fits the measurements of one subject: at least two, by n.
     pub fn new(points: Vec<CostFigures>) -> Result<Self> {
-        let few = || Error::settings("an exponent needs measurements at two sizes at least");
+        let few = || Error::settings("an exponent needs measurements at two or more sizes");
         let [.., last] = &points[..] else { return Err(few()) };
         let [time_claim, space_claim] = last.subject.exponents();
         let (subject, half) = (last.subject, last.nodes / 2);
@@ -68,7 +68,7 @@ impl Growth {
     }
 }
 
-/// The exponent b of `y = a n^b` that fits best, by least squares of the logarithms.
+/// The exponent b of `y = a n^b` that fits best, by least squares on logarithms.
 fn exponent(points: &[&CostFigures], of: impl Fn(&CostFigures) -> Option<f64>) -> Option<f64> {
     let logs: Option<Vec<(f64, f64)>> =
         points.iter().map(|p| Some(((p.nodes as f64).ln(), of(p).filter(|y| *y > 0.0)?.ln()))).collect();

@@ -1,4 +1,4 @@
-//! A training step on random inputs: three blocks of one width, suffix ii, two classes, summed cross entropy, Adam.
+//! Times a training step on random inputs: three blocks of one width, suffix ii, two classes, summed cross entropy, Adam.
 
 use super::gemm::gemm_gflops;
 use super::median;
@@ -23,29 +23,29 @@ pub struct StepWork {
     pub features: usize,
     /// Layers of m1 and m2.
     pub depth: usize,
-    /// What the rows are.
+    /// The space to compute on.
     pub space: SpaceChoice,
-    /// Steps to take the median of, after two that warm up.
+    /// Measured steps, after two warm-up steps; the median counts.
     pub steps: usize,
 }
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepFigures {
-    /// What was timed; its space is the one that was used.
+    /// What was timed; `space` is the one that was used.
     #[serde(flatten)]
     pub work: StepWork,
-    /// Threads that it was spread over.
+    /// Number of threads.
     pub threads: usize,
-    /// Rows at every level, from the input to the last block's output.
+    /// Rows per level, from the input to the last block's output.
     pub rows: Vec<usize>,
     /// Milliseconds per step, the median.
     pub step_ms: f64,
-    /// Billions of operations a second, by [`step_flops`], the dense space's count whatever the space is.
+    /// Billions of operations per second, by [`step_flops`]: the count of the dense space, whichever space was used.
     pub gflops: f64,
-    /// What a matrix product of as many rows reaches, right before and after the steps: the better of the two.
+    /// What a matrix product with the same number of rows reaches, right before or right after the steps: the better one.
     pub gemm_gflops: f64,
-    /// The most memory that was resident during the steps, in MiB.
+    /// Peak resident memory during the steps, in MiB.
     pub peak_rss_mb: Option<f64>,
     /// Minor page faults per step.
     pub minor_faults: Option<f64>,
@@ -128,10 +128,10 @@ fn measure(work: &StepWork) -> Result<StepFigures> {
     })
 }
 
-/// Steps before the clock starts.
+/// Warm-up steps.
 const WARM: usize = 2;
 
-/// The batch on a space, its rows by level, and which space it is.
+/// The batch in a space, its rows per level, and the space that was taken.
 fn on_space(
     config: &PpgnConfig,
     rows: Vec<f32>,

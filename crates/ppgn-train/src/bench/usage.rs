@@ -1,13 +1,13 @@
-//! What the process has used so far, as Linux tells it; elsewhere nothing is known.
+//! Memory and page faults of this process, as Linux reports them; unknown on other systems.
 
 use std::fs::read_to_string;
 
-/// The most memory that was resident at once, in MiB.
+/// Peak resident memory, in MiB.
 pub(super) fn peak_rss_mb() -> Option<f64> {
     status("VmHWM:")
 }
 
-/// The memory that is resident now, in MiB.
+/// Resident memory now, in MiB.
 pub(super) fn rss_mb() -> Option<f64> {
     status("VmRSS:")
 }
@@ -18,10 +18,10 @@ fn status(name: &str) -> Option<f64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 
-/// Minor page faults since the start: pages that were handed out without reading a disk.
+/// Minor page faults since the start: pages that were mapped without reading from disk.
 pub(super) fn minor_faults() -> Option<u64> {
     let stat = read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in brackets, may hold anything; the tenth field is the eighth after it.
+    // The program's name, in parentheses, may contain anything; the tenth field is the eighth after it.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(7)?.parse().ok()
 }

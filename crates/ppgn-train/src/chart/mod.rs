@@ -1,8 +1,8 @@
-//! Line charts as SVG: curves by epoch, or by a size on logarithmic scales, in panels side by side.
+//! Line charts as SVG: curves by epoch, or by size on logarithmic scales, in panels side by side.
 //!
-//! A chart is a list of lines and words, so that what is drawn can be tested without reading SVG. It has one of two looks: a
-//! file of its own has a white ground and fixed colours; a part of `report.html` has the colours of the page, which follow
-//! the reader's light or dark scheme.
+//! A chart is a list of lines and labels, so that it can be tested without parsing SVG. It has one of two looks: a file of
+//! its own has a white background and fixed colours; a chart in `report.html` uses the colours of the page, which follow the
+//! reader's light or dark scheme.
 
 mod svg;
 mod ticks;
@@ -10,15 +10,15 @@ mod ticks;
 use std::borrow::Cow;
 use ticks::{short, ticks};
 
-/// Something drawn, in units of which a letter is about [`LETTER`] wide.
+/// A shape, in units in which a letter is about [`LETTER`] wide.
 enum Shape {
     /// A line through points.
     Line { points: Vec<(f64, f64)>, width: f64, paint: Paint, dashed: bool },
-    /// Words, their foot at this height.
+    /// Text, with its baseline at this height.
     Words { at: (f64, f64), anchor: Anchor, paint: Paint, text: String },
 }
 
-/// Where words are, seen from their place.
+/// How text is aligned to its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Anchor {
     Start,
@@ -29,15 +29,15 @@ enum Anchor {
 /// A colour as SVG writes it.
 type Paint = Cow<'static, str>;
 
-/// The room that a letter takes.
+/// The width of a letter.
 const LETTER: f64 = 6.5;
 
-/// What a chart is a part of.
+/// Where a chart is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// A file of its own, panels of 420 by 300.
     File,
-    /// A page whose style has the variables `--ink`, `--soft`, `--line`, and one per curve by its name; one wide panel.
+    /// In a page whose style has the variables `--ink`, `--soft`, `--line`, and one per curve, by its name; one wide panel.
     Page,
 }
 
@@ -72,7 +72,7 @@ impl Look {
     }
 }
 
-/// What is drawn, and how large it is.
+/// The shapes of a chart, and its size.
 pub(crate) struct Chart {
     look: Look,
     width: f64,
@@ -80,24 +80,24 @@ pub(crate) struct Chart {
     shapes: Vec<Shape>,
 }
 
-/// A line of a panel.
+/// A curve of a panel.
 pub(crate) struct Curve<'a> {
     pub(crate) name: &'a str,
-    /// Points whose second number is not finite are left out.
+    /// Points whose y is not finite are left out.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Curves over the same range, beside others of their kind.
+/// Curves on one pair of axes.
 pub(crate) struct Panel<'a> {
     /// Above the curves; may be empty.
     pub(crate) title: String,
     pub(crate) curves: Vec<Curve<'a>>,
-    /// The best epoch, to be marked.
+    /// The best epoch, which is marked.
     pub(crate) best: Option<f64>,
 }
 
 impl Panel<'_> {
-    /// The least and the greatest of some numbers of its points, if they have any.
+    /// The smallest and the largest value of one coordinate of its points, if there are any.
     fn range(&self, of: impl Fn(&(f64, f64)) -> f64) -> Option<(f64, f64)> {
         let numbers = self.curves.iter().flat_map(|curve| &curve.points).map(of).filter(|x| x.is_finite());
         numbers.fold(None, |range: Option<(f64, f64)>, x| {
@@ -106,7 +106,7 @@ impl Panel<'_> {
     }
 }
 
-/// A panel's scales: where its marks are, and what is written at them. The outermost are its ends.
+/// A panel's axes: positions and labels of the ticks. The outermost ticks are the ends of an axis.
 struct Frame {
     across: Vec<(f64, String)>,
     up: Vec<(f64, String)>,
@@ -117,11 +117,11 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 58.0;
 
-/// Marks of the horizontal axis nearer to the best epoch than this give way to it.
+/// Ticks of the horizontal axis closer to the best epoch than this are left out.
 const APART: f64 = 90.0;
 
 impl Chart {
-    /// Panels side by side: values by epoch, from 1 on, the curves with their names below. All panels have one scale.
+    /// Panels side by side: values by epoch, counted from 1, with a legend below. All panels have the same scale.
     pub(crate) fn by_epoch(look: Look, panels: &[Panel<'_>]) -> Self {
         let ranges = || panels.iter().filter_map(|panel| panel.range(|p| p.1));
         let range = ranges().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
@@ -135,8 +135,8 @@ impl Chart {
         Self::panels(look, panels, frame)
     }
 
-    /// The same with both scales by their logarithms, marked at powers of two across and of ten upwards: what grows as a
-    /// power is a straight line. Numbers are above 0; panels have scales of their own.
+    /// The same with logarithmic axes, with ticks at powers of two (horizontal) and of ten (vertical): a power law is a
+    /// straight line. Values are above 0; each panel has its own scale.
     pub(crate) fn logarithmic(look: Look, mut panels: Vec<Panel<'_>>) -> Self {
         for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
             curve.points.iter_mut().for_each(|(x, y)| (*x, *y) = (x.log2(), y.log10()));

@@ -1,4 +1,4 @@
-//! A chart as the text of an SVG element.
+//! Renders a chart as the text of an SVG element.
 
 use super::{Anchor, Chart, Look, Shape};
 use std::fmt::Write;

@@ -1,6 +1,6 @@
-//! Where the marks of an axis are, and how they are written.
+//! Positions and labels of the ticks of an axis.
 
-/// Round numbers around a range, at least two.
+/// Round numbers that span a range, at least two.
 pub(super) fn ticks(low: f64, high: f64) -> Vec<f64> {
     let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / 5.0;
@@ -11,7 +11,7 @@ pub(super) fn ticks(low: f64, high: f64) -> Vec<f64> {
     (0..=count).map(|i| (first + i as f64) * step).collect()
 }
 
-/// A tick in few digits.
+/// A tick's label, in few digits.
 pub(super) fn short(x: f64) -> String {
     let text = format!("{:.4}", x);
     let text = text.trim_end_matches('0').trim_end_matches('.');

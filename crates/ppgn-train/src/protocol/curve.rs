@@ -1,27 +1,27 @@
-//! The averaging of the paper's tables: many curves become one figure with a deviation.
+//! The averaging of the paper's tables: from one curve per fold to a mean and a standard deviation.
 
-/// The figure that a set of curves gives.
+/// Mean and deviation of a set of curves at the best epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Averaged {
-    /// The epoch at which the mean curve is highest, counted from 1; of equals the first.
+    /// The epoch at which the mean curve is highest, counted from 1; the first one in case of a tie.
     pub epoch: usize,
     /// The mean over the curves at that epoch.
     pub mean: f64,
-    /// The sample deviation (n - 1) over the curves at that epoch; one curve has none.
+    /// The sample standard deviation (n - 1) over the curves at that epoch; `None` for a single curve.
     pub deviation: Option<f64>,
     /// The mean curve.
     pub curve: Vec<f64>,
 }
 
-/// Means nearer than this are equal. Sums of the same accuracies in another order differ by some 1e-16; means over folds
-/// of n and n + 1 graphs that do differ, do so by at least 1 / (10 n (n + 1)).
+/// Means that differ by less than this are equal. Sums of the same accuracies in another order differ by about 1e-16;
+/// means over folds of n and n + 1 graphs that really differ do so by at least 1 / (10 n (n + 1)).
 const EQUAL: f64 = 1e-12;
 
-/// Averages curves epoch by epoch, and reads mean and deviation at the best epoch of the mean curve:
+/// Averages curves epoch by epoch, and takes mean and deviation at the best epoch of the mean curve:
 ///
 /// `m_e = 1/n sum_k c_k(e)`, `e* = first argmax m_e`, `s = sqrt(1/(n-1) sum_k (c_k(e*) - m_e*)^2)`.
 ///
-/// `None` where there is no curve, no epoch, or curves of different lengths. O(curves * epochs).
+/// `None` if there is no curve or no epoch, or if curves differ in length. O(curves * epochs).
 ///
 /// ```
 /// use ppgn_train::protocol::average;

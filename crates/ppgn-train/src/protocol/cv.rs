@@ -22,7 +22,7 @@ pub struct Cv {
     jobs: Vec<Job>,
 }
 
-/// What a cross-validation gave.
+/// The result of a cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CvReport {
     /// The dataset's name.
@@ -33,27 +33,27 @@ pub struct CvReport {
     pub seed: u64,
     /// Epochs of every fold.
     pub epochs: usize,
-    /// The folds' numbers.
+    /// The numbers of the folds.
     pub folds: Vec<usize>,
     /// `given` with the data, or `dealt`: random, drawn by the seed.
     pub folds_are: &'static str,
     /// The best epoch of the mean curve.
     pub epoch: usize,
-    /// The mean over the folds at that epoch, as a share.
+    /// The mean accuracy over the folds at that epoch, as a fraction.
     pub accuracy_mean: f64,
-    /// The sample deviation over the folds at that epoch; one fold has none.
+    /// The sample standard deviation over the folds at that epoch; `None` for a single fold.
     pub accuracy_std: Option<f64>,
-    /// Every fold's accuracy on its test part, epoch by epoch.
+    /// The test accuracy of each fold, epoch by epoch.
     pub curves: Vec<Vec<f64>>,
     /// Their mean.
     pub curve_mean: Vec<f64>,
-    /// What the epochs of all folds took together.
+    /// Seconds of all epochs of all folds.
     pub seconds_training: f64,
 }
 
 impl Cv {
-    /// The folds of this dataset in `folder`, `fold-1` and so on: the given folds of the data, else [`RANDOM_FOLDS`] random
-    /// ones. `folds` names some of them by number; nothing means all. The division of the request does not count.
+    /// One run per fold in `folder`: `fold-1` and so on. The folds are those given with the data, else [`RANDOM_FOLDS`]
+    /// random ones. `folds` selects some by number; empty means all. The request's division is ignored.
     pub fn new(request: &Request<'_>, folds: &[usize], folder: impl AsRef<Path>) -> Result<Self> {
         let (folder, dataset) = (folder.as_ref().to_path_buf(), request.dataset);
         let given = dataset.folds().len();
@@ -82,7 +82,7 @@ impl Cv {
         &self.jobs
     }
 
-    /// Runs what is missing, writes `cv.json` into the folder and says what came out; `None` if it was asked to stop.
+    /// Runs what is missing, writes `cv.json` to the folder and returns the result; `None` if it was stopped.
     pub fn run(
         &self,
         session: &Session,
@@ -137,7 +137,7 @@ impl Cv {
     }
 }
 
-/// Fold numbers as people write them: `1-10`, `3`, `1,3,5`, `1-3,7`. Each once, in ascending order.
+/// Parses fold numbers: `1-10`, `3`, `1,3,5`, `1-3,7`. Each once, in ascending order.
 ///
 /// ```
 /// use ppgn_train::protocol::fold_numbers;

@@ -1,4 +1,4 @@
-//! How long a protocol will take, before it starts: estimated from one epoch of its first run.
+//! Estimates how long a protocol will take, from one epoch of its first run.
 
 use super::jobs::{Job, Workers};
 use crate::error::Result;
@@ -8,14 +8,14 @@ use crate::trainer::{Event, train};
 use ppgn_graph::Dataset;
 use std::time::{Duration, Instant};
 
-/// An epoch that takes longer is estimated from its part that was trained by then: nobody waits hours for an estimate.
+/// An epoch that takes longer is extrapolated from the graphs trained by then: nobody waits hours for an estimate.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The seconds that are left of some jobs on one dataset, and what an epoch takes; `None` if it was asked to stop.
+/// The remaining seconds of jobs on one dataset, and the seconds per epoch; `None` if it was stopped.
 ///
-/// An epoch is known from runs that were begun. Else the first epoch of the first missing job is trained, in its own run
-/// folder, so that nothing is lost: `seconds = epoch * epochs left / jobs at a time`. An epoch of more than a minute is
-/// left there, and estimated from its share of graphs.
+/// The time of an epoch is known from runs that were started. Otherwise the first epoch of the first missing job is
+/// trained, in its own run folder, so that nothing is wasted: `seconds = epoch * epochs left / jobs at a time`. After a
+/// minute it stops, and extrapolates from the graphs trained so far.
 pub fn estimate(
     session: &Session,
     jobs: &[Job],
@@ -46,14 +46,14 @@ pub fn estimate(
     Ok(Some(Estimate { epoch, seconds: epoch * shared.max(most), work: epoch * all }))
 }
 
-/// What is known of the time that jobs will take.
+/// The estimated time of some jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Seconds of an epoch of one run; 0 where nothing is left to train.
+    /// Seconds per epoch of one run; 0 if nothing is left to train.
     pub epoch: f64,
-    /// Seconds that are left of all jobs.
+    /// Remaining seconds of all jobs.
     pub seconds: f64,
-    /// The same, were they trained one after another.
+    /// The same if they were trained one after another.
     pub work: f64,
 }
 
@@ -69,7 +69,7 @@ fn measure(session: &Session, job: &Job, dataset: &Dataset) -> Result<Option<f64
                 seconds = Some(start.elapsed().as_secs_f64() * of as f64 / graphs as f64);
             }
             Event::Step { .. } => {}
-            // Colours are found once for all jobs.
+            // Graphs are coloured once for all jobs.
             Event::Ready { .. } => start = Instant::now(),
         }
         seconds.is_none()

@@ -1,10 +1,10 @@
 //! The paper's inset figure, "Equivariant layer evaluation": four models trained on one split, their training and
 //! validation accuracy by epoch.
 //!
-//! The authors published no code for it. What the paper says is done to the letter: blocks of 32, 64 and 256 channels,
-//! depth 2, the learning rate searched "as above" (the four rates of the tables' grid), decay 0.75 every 20 epochs. What
-//! it leaves open is as in its first network: suffix ii, batches of 5 graphs of one size, the authors' encoding and
-//! epochs. Everything is made of searches, so it is made of run folders, and resumes.
+//! The authors published no code for it. What the paper specifies is followed to the letter: blocks of 32, 64 and 256
+//! channels, depth 2, the learning rate searched "as above" (the four rates of the tables' grid), decay 0.75 every 20
+//! epochs. What it leaves open is as in its first network: suffix ii, batches of 5 graphs of one size, the authors'
+//! encoding and epochs. Everything consists of searches, hence of run folders, and resumes.
 
 use super::curve::average;
 use super::jobs::{Job, JobWatcher, Workers, run_jobs};
@@ -23,7 +23,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The preset that says what the paper's paragraph leaves open.
+/// The preset for what the paper's paragraph leaves open.
 const PRESET: &str = "paper-1";
 
 /// The rates of the paper's grid.
@@ -32,17 +32,17 @@ const RATES: [f64; 4] = [5e-5, 1e-4, 5e-4, 1e-3];
 /// What to train.
 #[derive(Debug, Clone)]
 pub struct Figure<'a> {
-    /// What stands for the data.
+    /// The name of the data.
     pub data: &'a str,
     /// The data; its graphs have classes.
     pub dataset: &'a Dataset,
-    /// How many graphs were drawn from the whole, where not all were taken.
+    /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
-    /// Epochs of every run; the authors' for the dataset where nothing is said.
+    /// Epochs of every run; the authors' for the dataset if `None`.
     pub epochs: Option<usize>,
     /// The seeds, at least one. Each draws a split, the same for all models, and weights and batches.
     pub seeds: Vec<u64>,
-    /// The learning rate of all models; searched with the first seed where nothing is said.
+    /// The learning rate of all models; searched with the first seed if `None`.
     pub rate: Option<f64>,
     /// The folder of all runs: `MODEL/seed-S/rate=R`.
     pub folder: PathBuf,
@@ -68,7 +68,7 @@ impl FigurePart {
     }
 }
 
-/// A part whose runs have ended.
+/// A part whose runs are finished.
 #[derive(Debug, Clone)]
 pub struct TrainedPart {
     part: FigurePart,
@@ -134,7 +134,7 @@ impl Figure<'_> {
         Ok(FigurePart { model, seed, search: search.called(model.name()) })
     }
 
-    /// The runs that are known before any is trained: with a given rate all, else those of the first seed.
+    /// The runs that can be planned before any is trained: all if the rate is given, else those of the first seed.
     pub fn first(&self) -> Result<Vec<FigurePart>> {
         let Some((&first, others)) = self.seeds.split_first() else {
             return Err(Error::settings("the figure needs at least one seed"));
@@ -157,7 +157,7 @@ impl Figure<'_> {
         Ok(parts)
     }
 
-    /// Trains what is missing of some parts; `None` if it was asked to stop.
+    /// Trains what is missing of some parts; `None` if it was stopped.
     pub fn train(
         &self,
         session: &Session,
@@ -175,7 +175,7 @@ impl Figure<'_> {
         parts.into_iter().map(trained).collect::<Result<_>>().map(Some)
     }
 
-    /// The runs that follow the first ones: those of the other seeds at the rates that were found, or none.
+    /// The runs after the first ones: those of the other seeds at the best rates, if any.
     pub fn rest(&self, first: &[TrainedPart]) -> Result<Vec<FigurePart>> {
         let seeds = if self.rate.is_some() { &[][..] } else { self.seeds.get(1..).unwrap_or_default() };
         let mut parts = Vec::new();
@@ -188,7 +188,7 @@ impl Figure<'_> {
         Ok(parts)
     }
 
-    /// What all trained parts show together: `figure.csv`, `figure.svg` and `figure.json` in the folder.
+    /// The report of all trained parts; writes `figure.csv`, `figure.svg` and `figure.json` to the folder.
     pub fn finish(&self, trained: &[TrainedPart]) -> Result<FigureReport> {
         let report = self.report(trained)?;
         report.write(&self.folder)?;
@@ -233,13 +233,13 @@ pub struct RunCurves {
     pub parameters: usize,
     /// Seconds of all its epochs.
     pub seconds: f64,
-    /// Share of the training graphs that were right, epoch by epoch, measured while they were trained on.
+    /// Training accuracy as a fraction, epoch by epoch, measured during the epoch.
     pub training: Vec<f64>,
-    /// Share of the held-out graphs that are right, epoch by epoch.
+    /// Validation accuracy as a fraction, epoch by epoch.
     pub validation: Vec<f64>,
 }
 
-/// What became of a model: its runs, and their mean.
+/// The curves of a model: its runs, and their mean.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curves {
     /// Its name.
@@ -250,11 +250,11 @@ pub struct Curves {
     pub training: Vec<f64>,
     /// The mean of the validation curves.
     pub validation: Vec<f64>,
-    /// The highest of the mean training curve.
+    /// The maximum of the mean training curve.
     pub training_best: f64,
-    /// The highest of the mean validation curve.
+    /// The maximum of the mean validation curve.
     pub validation_best: f64,
-    /// Its epoch.
+    /// The epoch of that maximum.
     pub validation_epoch: usize,
 }
 
@@ -277,18 +277,18 @@ impl Curves {
     }
 }
 
-/// What the figure shows.
+/// The result of the figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureReport {
     /// The dataset's name.
     pub dataset: String,
-    /// Graphs of it that were taken.
+    /// Number of graphs used.
     pub graphs: usize,
     /// Epochs of every run.
     pub epochs: usize,
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// The rate, where it was given.
+    /// The learning rate, if it was given.
     pub rate: Option<f64>,
     /// Whether the highest training accuracy of `mlp` is below that of every other model, as the paper says.
     pub mlp_fits_worst: bool,
@@ -305,7 +305,7 @@ impl FigureReport {
         write_json(&folder.join("figure.json"), self)
     }
 
-    /// One line per model, seed and epoch, and one line of means where there are several seeds.
+    /// One line per model, seed and epoch, and lines of means if there are several seeds.
     fn csv(&self) -> String {
         let mut csv = "model,rate,seed,epoch,training_accuracy,validation_accuracy\n".to_string();
         let mut lines = |model: &str, rate: &str, seed: &str, training: &[f64], validation: &[f64]| {

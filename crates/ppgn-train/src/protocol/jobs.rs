@@ -1,8 +1,8 @@
-//! Many runs side by side: what the protocols are made of.
+//! Many runs side by side: what the protocols consist of.
 //!
-//! A [`Job`] is a run folder that is to be there, finished. What is finished already is read, what was begun is resumed,
-//! and what is there with other settings is an error before anything starts. Workers take jobs in order; each has a
-//! thread pool of its own and of fixed size, so that what a run gives does not depend on how many run beside it.
+//! A [`Job`] is a run that should exist and be finished. Finished runs are read, started ones are resumed, and a run
+//! with other settings in the same folder is an error before anything starts. Workers take jobs in order; each has a
+//! thread pool of its own.
 
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
@@ -16,30 +16,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A run that is to be there, finished.
+/// A run that should exist and be finished.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// What people call it: `fold 3`.
+    /// Its name for people: `fold 3`.
     pub name: String,
     /// Its run folder.
     pub path: PathBuf,
-    /// What it is.
+    /// Its settings.
     pub settings: Settings,
 }
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing is there yet.
+    /// There is no run folder yet.
     Missing,
-    /// It has finished this number of epochs, and is to be resumed.
+    /// This number of epochs is done; it will be resumed.
     Begun(usize),
-    /// It is done.
+    /// All epochs are done.
     Finished,
 }
 
 impl Job {
-    /// How far it is. A run of other settings in its place is a wrong call that names the first difference.
+    /// Its progress. A run with other settings in its folder is a wrong call that names the first difference.
     pub fn standing(&self) -> Result<Standing> {
         if !exists(&self.path)? {
             return Ok(Standing::Missing);
@@ -57,7 +57,7 @@ impl Job {
         }
     }
 
-    /// Epochs that are still to be trained.
+    /// Epochs left to train.
     pub fn epochs_left(&self) -> Result<usize> {
         let epochs = self.settings.training.epochs;
         Ok(match self.standing()? {
@@ -67,7 +67,7 @@ impl Job {
         })
     }
 
-    /// The error with the job's name before it, where it does not name a file of it.
+    /// The error with the job's name in front, unless it names one of its files.
     pub(crate) fn failed(&self, error: Error) -> Error {
         match error {
             Error::Settings(_)
@@ -79,11 +79,11 @@ impl Job {
         }
     }
 
-    /// The run, made or opened.
+    /// Creates or opens the run.
     pub(crate) fn open(&self) -> Result<Run> {
         match self.standing()? {
             Standing::Missing => match Run::create(&self.path, self.settings.clone()) {
-                // Another process has just made it, and is training in it.
+                // Another process has just created it, and is training in it.
                 Err(Error::Exists { .. }) => Run::open(&self.path),
                 made => made,
             },
@@ -92,7 +92,7 @@ impl Job {
     }
 }
 
-/// The first setting in which two runs differ, with both values. The name of the data does not count: its content does.
+/// The first setting in which two runs differ, with both values. Data is compared by content, not by name.
 fn difference(there: &Settings, here: &Settings) -> Result<Option<String>> {
     if let (Some(there), Some(here)) = (there.trained(), here.trained())
         && there.digest != here.digest
@@ -104,7 +104,7 @@ fn difference(there: &Settings, here: &Settings) -> Result<Option<String>> {
         if let Origin::Trained(Trained { data, .. }) = &mut settings.origin {
             data.clear();
         }
-        // As JSON, which has all numbers that a seed can be.
+        // As JSON, which can represent every seed.
         serde_json::to_value(settings)
             .map_err(|e| Error::settings(format!("the settings cannot be written: {e}")))
     };
@@ -130,9 +130,8 @@ fn first_difference(key: &str, there: Option<&Value>, here: Option<&Value>) -> O
 
 /// The number of runs side by side, and the number of threads of each.
 ///
-/// The bits of a run may depend on its threads, never on the jobs beside it. So the default of `threads` is a function
-/// of the machine alone: a tenth of its cores (the protocols have ten folds), at least one. One thread per run is what
-/// networks of this size use best; the cores are kept busy by as many jobs as fit.
+/// The result of a run depends on neither. By default a run has a tenth of the cores (the protocols have ten folds), at
+/// least one, because networks of this size use a single thread best; the number of jobs keeps all cores busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workers {
     /// Runs side by side.
@@ -156,7 +155,7 @@ impl Workers {
         Workers { jobs: jobs.unwrap_or(cores / threads).max(1), threads }
     }
 
-    /// For runs that go one after another: all cores for each, unless said otherwise.
+    /// For runs one after another: all cores for each by default.
     pub fn one_by_one(jobs: Option<usize>, threads: Option<usize>) -> Self {
         let jobs = jobs.unwrap_or(1).max(1);
         Workers { jobs, threads: threads.unwrap_or(cores() / jobs).max(1) }
@@ -167,31 +166,32 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
 }
 
-/// What happens to a job, as it happens.
+/// An event of a job.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// A worker took it; this number of its epochs was done before.
+    /// A worker started it; this number of epochs was done before.
     Began(usize),
     /// It is being trained.
     Training(Event<'a>),
     /// It is finished.
     Finished(&'a Summary),
-    /// Its numbers were no longer finite.
+    /// Its loss was not finite.
     Diverged(&'a Error),
 }
 
-/// Hears of every [`Notice`], from the threads of all workers; returns `false` to stop everything after the running steps.
+/// Is called with every [`Notice`], from the threads of all workers; returns `false` to stop everything after the
+/// current steps.
 pub type JobWatcher<'a> = dyn Fn(&Job, Notice<'_>) -> bool + Sync + 'a;
 
-/// A finished run, read.
+/// The results of a finished run.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// What it gave.
+    /// Its summary.
     pub summary: Summary,
     /// All its epochs.
     pub epochs: Vec<Epoch>,
-    /// What its epochs took.
+    /// Seconds of all its epochs.
     pub seconds: f64,
 }
 
@@ -207,14 +207,14 @@ impl Finished {
 pub enum Ended {
     /// All its epochs are done.
     Finished(Box<Finished>),
-    /// Its loss was not finite; the error says where.
+    /// Its loss was not finite; the error says at which epoch and batch.
     Diverged(Error),
 }
 
-/// Runs what is missing of some jobs, all on one dataset; `None` if it was asked to stop.
+/// Runs what is missing of some jobs, all on one dataset; `None` if it was stopped.
 ///
-/// Every job is looked at before the first starts. The first error stops the others after their running steps; what they
-/// have finished stays, and the next call goes on from there.
+/// Every job is checked before the first one starts. The first error stops the others after their current steps; the
+/// next call resumes from there.
 pub fn run_jobs(
     session: &Session,
     jobs: &[Job],
@@ -266,9 +266,9 @@ fn run_job(
     if standing == Standing::Finished
         && let Some(summary) = Run::summary(&job.path)?
     {
-        let go_on = watcher(job, Notice::Finished(&summary));
+        let proceed = watcher(job, Notice::Finished(&summary));
         let finished = Finished::read(&job.path, summary)?;
-        stop.fetch_or(!go_on, Ordering::Relaxed);
+        stop.fetch_or(!proceed, Ordering::Relaxed);
         return Ok(Some(Ended::Finished(Box::new(finished))));
     }
     let run = job.open()?;

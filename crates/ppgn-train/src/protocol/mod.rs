@@ -1,8 +1,8 @@
-//! The paper's protocols: many runs that make one figure, all resumable.
+//! The paper's protocols: many runs with one result, all resumable.
 //!
-//! [`Cv`] is that of Table 1 (ten folds, averaged curves), [`Search`] its grid on one split, [`Figure`] the inset figure.
-//! [`Table1`] and [`Table2`] are what the paper printed; [`Row1`] and [`Row2`] put a measurement beside it. All of them are
-//! made of [`Job`]s, which [`run_jobs`] works off side by side.
+//! [`Cv`] is that of Table 1 (ten folds, averaged curves), [`Search`] its grid on one split, [`Figure`] the inset
+//! figure. [`Table1`] and [`Table2`] are what the paper printed; [`Row1`] and [`Row2`] compare a measurement with it.
+//! All of them consist of [`Job`]s, which [`run_jobs`] runs side by side.
 
 mod curve;
 mod cv;

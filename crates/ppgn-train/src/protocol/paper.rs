@@ -1,13 +1,12 @@
-//! The figures printed in the paper, and where a measured one stands among them.
+//! The numbers printed in the paper, and the rank of a measured one among them.
 //!
-//! They are data (`paper.toml`), and nothing but `ppgn reproduce` and its readers look at them: no setting and no result
-//! depends on what the paper printed.
+//! They are data (`paper.toml`) for comparison only: no setting and no result depends on what the paper printed.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A printed figure: a mean in percent, and a deviation where one is printed.
+/// A printed result: a mean in percent, and a standard deviation if one is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Printed {
     /// The mean.
@@ -22,12 +21,12 @@ impl Printed {
     }
 }
 
-/// A place among methods: 1 is the best, of equals both.
+/// A rank among methods: 1 is the best; equal methods share a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Rank {
-    /// The place.
+    /// The rank.
     pub rank: usize,
-    /// Methods that have a figure, the ranked one included.
+    /// Number of methods with a printed result, including the ranked one.
     pub of: usize,
 }
 
@@ -73,7 +72,7 @@ impl Table1 {
         Ok(tables()?.table1)
     }
 
-    /// The column of a dataset; case does not count.
+    /// The column of a dataset; case is ignored.
     pub fn column(&self, dataset: &str) -> Result<usize> {
         self.datasets.iter().position(|d| d.eq_ignore_ascii_case(dataset)).ok_or_else(|| {
             Error::settings(format!(
@@ -83,7 +82,7 @@ impl Table1 {
         })
     }
 
-    /// What the paper printed for one of its three networks; others have nothing.
+    /// What the paper printed for one of its three networks; `None` for other presets.
     pub fn of_preset(&self, column: usize, preset: &str) -> Option<Printed> {
         let row = match preset {
             "paper-1" => &self.paper_1,
@@ -107,7 +106,7 @@ impl Table1 {
         self.ranks.get(column).copied()
     }
 
-    /// Where an accuracy in percent stands among the other methods of the table.
+    /// The rank of an accuracy in percent among the other methods of the table.
     pub fn rank(&self, column: usize, mean: f64) -> Rank {
         let others = self.other.values().filter_map(|row| Printed::of(row.get(column)?));
         Rank::among(others.map(|p| p.mean), |other| other > mean)
@@ -135,7 +134,7 @@ impl Table2 {
         Ok(tables()?.table2)
     }
 
-    /// The row of a target; case does not count.
+    /// The row of a target; case is ignored.
     pub fn row(&self, target: &str) -> Result<usize> {
         self.targets.iter().position(|t| t.eq_ignore_ascii_case(target)).ok_or_else(|| {
             Error::settings(format!(
@@ -155,13 +154,13 @@ impl Table2 {
         self.alone.get(row).copied()
     }
 
-    /// The other methods of the table that have a figure, and theirs.
+    /// The other methods of the table with a printed result, and that result.
     pub fn others(&self, row: usize) -> impl Iterator<Item = (&str, f64)> {
         let figure = move |errors: &[f64]| errors.get(row).copied().filter(|e| e.is_finite());
         self.other.iter().filter_map(move |(name, errors)| Some((name.as_str(), figure(errors)?)))
     }
 
-    /// Where an error stands among the other methods of the table.
+    /// The rank of an error among the other methods of the table.
     pub fn rank(&self, row: usize, error: f64) -> Rank {
         Rank::among(self.others(row).map(|(_, e)| e), |other| other < error)
     }

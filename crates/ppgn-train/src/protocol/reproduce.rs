@@ -1,4 +1,4 @@
-//! The paper's tables with what was measured beside what was printed.
+//! The paper's tables: measured results next to the printed ones.
 
 use super::cv::CvReport;
 use super::jobs::{Finished, Job};
@@ -25,20 +25,20 @@ pub struct Row1 {
     pub epoch: usize,
     /// Mean over the folds.
     pub accuracy_mean: f64,
-    /// Sample deviation over the folds.
+    /// Sample standard deviation over the folds.
     pub accuracy_std: Option<f64>,
-    /// Where that stands among the table's other methods.
+    /// Its rank among the table's other methods.
     pub rank: Rank,
-    /// What the paper printed: for the preset, else for the best of its three networks.
+    /// What the paper printed for the preset, else for the best of its three networks.
     pub printed: Option<Printed>,
-    /// Whose figure that is.
+    /// The network that was printed.
     pub printed_preset: String,
-    /// Where the printed figure stands among the table's other methods.
+    /// The rank of the printed result among the table's other methods.
     pub printed_rank: Option<Rank>,
 }
 
 impl Row1 {
-    /// A cross-validation beside the paper's column of that number.
+    /// A cross-validation next to this column of the paper's table.
     pub fn new(table: &Table1, column: usize, report: &CvReport) -> Self {
         let mean = report.accuracy_mean * 100.0;
         let best = table.best(column).map(|(name, figure)| (name.to_string(), figure));
@@ -59,7 +59,7 @@ impl Row1 {
     }
 }
 
-/// Which of the paper's two settings a network for QM9 is of.
+/// The paper's two settings for QM9.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Networks {
     /// One network for all targets.
@@ -69,7 +69,7 @@ pub enum Networks {
 }
 
 impl Networks {
-    /// The networks that these words name: `all` (one network), `each` (one network per target), or targets by name.
+    /// Parses names: `all` (one network), `each` (one network per target), or targets by name.
     ///
     /// ```
     /// use ppgn_train::protocol::{Networks, Table2};
@@ -106,9 +106,9 @@ impl Networks {
         }
     }
 
-    /// The run of it in a folder: 80/10/10, drawn by the seed.
+    /// Its run in a folder, on a split 80/10/10 drawn by the seed.
     ///
-    /// Data whose units are not the table's is refused: its errors would not compare.
+    /// Data in other units than the table's is refused: errors would not be comparable.
     pub fn job(&self, table: &Table2, request: &Request<'_>, folder: &Path) -> Result<Job> {
         let targets = match self {
             Networks::Together => table.targets.clone(),
@@ -152,11 +152,11 @@ pub struct Row2 {
     pub best_epoch: usize,
     /// The test error at that epoch.
     pub mae: f64,
-    /// Where that stands among the table's other methods.
+    /// Its rank among the table's other methods.
     pub rank: Rank,
     /// What the paper printed for such a network.
     pub printed: Option<f64>,
-    /// Where the printed figure stands among the table's other methods.
+    /// The rank of the printed result among the table's other methods.
     pub printed_rank: Option<Rank>,
     /// The table's other methods.
     pub others: BTreeMap<String, f64>,

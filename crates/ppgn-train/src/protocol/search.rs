@@ -1,4 +1,5 @@
-//! The paper's search for settings: every point of a grid trained on one fixed split, ranked by what was held out.
+//! The paper's search for settings: every point of a grid is trained on one fixed split and ranked on the held-out
+//! graphs.
 
 use super::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
 use crate::data::Goal;
@@ -11,14 +12,14 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Values to try for some settings: every combination is a trial.
+/// A grid: values to try for some settings. Every combination is a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     /// A setting's name and its values. The last varies fastest.
     axes: Vec<(String, Vec<toml::Value>)>,
 }
 
-/// More trials than this are a slip of the pen.
+/// A grid with more trials is most likely a typo.
 const MOST_TRIALS: usize = 10_000;
 
 impl Grid {
@@ -35,8 +36,8 @@ impl Grid {
         Grid { axes: vec![("rate".into(), rates.iter().map(|&rate| toml::Value::Float(rate)).collect())] }
     }
 
-    /// A grid from the text of a TOML file: a list of values for any setting of [`Overrides`] but the seed, which
-    /// draws the fixed split.
+    /// Parses a grid from TOML: a list of values for any setting of [`Overrides`] except the seed, which draws the
+    /// fixed split.
     ///
     /// ```
     /// use ppgn_train::protocol::Grid;
@@ -68,7 +69,7 @@ impl Grid {
             axes.push((name, values));
         }
         if axes.is_empty() {
-            return Err(wrong("no setting to try values of".into()));
+            return Err(wrong("there is no setting to try".into()));
         }
         let trials = axes.iter().try_fold(1usize, |n, (_, values)| n.checked_mul(values.len()));
         match trials.filter(|&n| n <= MOST_TRIALS) {
@@ -101,7 +102,7 @@ impl Grid {
     }
 }
 
-/// One setting as overrides, or one line that says what is wrong with it.
+/// One setting as overrides, or a one-line error.
 fn one(name: &str, value: &toml::Value) -> Result<Overrides, String> {
     let table = toml::Table::from_iter([(name.to_string(), value.clone())]);
     overrides(table)
@@ -119,27 +120,27 @@ pub struct Search {
     jobs: Vec<Job>,
 }
 
-/// A trial and what it gave.
+/// A trial and its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
-    /// Its place, 1 the best; trials that did not stay finite come last.
+    /// Its rank, 1 for the best; trials whose loss did not stay finite come last.
     pub rank: usize,
-    /// What the grid set in it.
+    /// Its point of the grid.
     pub settings: toml::Table,
-    /// The epoch that was chosen; nothing where it did not stay finite.
+    /// The best epoch; `None` if the loss did not stay finite.
     pub best_epoch: Option<usize>,
-    /// The figures of the held-out part at that epoch.
+    /// The metrics of the held-out graphs at that epoch.
     pub held_out: Option<Part>,
-    /// Why it did not stay finite.
+    /// Where the loss was not finite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// What its epochs took.
+    /// Seconds of all its epochs.
     pub seconds: f64,
     /// Its run folder.
     pub run: PathBuf,
 }
 
-/// What a search gave.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchReport {
     /// The dataset's name.
@@ -154,15 +155,16 @@ pub struct SearchReport {
     pub targets: Vec<String>,
     /// All trials, the best first.
     pub trials: Vec<Trial>,
-    /// The settings of the best; nothing where none stayed finite.
+    /// The settings of the best trial; `None` if no loss stayed finite.
     pub best: Option<toml::Table>,
-    /// What the epochs of all trials took together.
+    /// Seconds of all epochs of all trials.
     pub seconds_training: f64,
 }
 
 impl Search {
-    /// The trials of a grid in `folder`, each a run named by its settings. Classes: a tenth of the graphs is held out;
-    /// regression: 80/10/10, and the validation part counts. The split is drawn by the seed, the same for all.
+    /// One run per trial in `folder`, named after its settings. For classification a tenth of the graphs is held out;
+    /// for regression the split is 80/10/10 and the validation set counts. The seed draws the split, the same for all
+    /// trials.
     pub fn new(request: &Request<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let given = serde_json::to_value(&request.overrides).map_err(|e| Error::settings(e.to_string()))?;
@@ -193,13 +195,13 @@ impl Search {
         &self.jobs
     }
 
-    /// The same with this word before the name of every run.
+    /// The same with this prefix in the name of every run.
     pub(crate) fn called(mut self, word: &str) -> Self {
         self.jobs.iter_mut().for_each(|job| job.name = format!("{word}, {}", job.name));
         self
     }
 
-    /// Runs what is missing, writes `search.json` into the folder and says what came out; `None` if it was asked to stop.
+    /// Runs what is missing, writes `search.json` to the folder and returns the result; `None` if it was stopped.
     pub fn run(
         &self,
         session: &Session,
@@ -211,7 +213,7 @@ impl Search {
         self.ended(ended).map(Some)
     }
 
-    /// Writes `search.json` of runs that have ended, and says what came out.
+    /// Writes `search.json` for finished runs, and returns the result.
     pub(crate) fn ended(&self, ended: Vec<Ended>) -> Result<SearchReport> {
         let report = self.report(ended)?;
         write_json(&self.folder.join("search.json"), &report)?;
@@ -224,7 +226,7 @@ impl Search {
         };
         let trials = self.trials.iter().zip(&self.jobs).zip(ended);
         let mut trials: Vec<Trial> = trials.map(|((set, job), ended)| trial(set, job, ended)).collect();
-        // A stable sort: of equals the first of the grid comes first.
+        // A stable sort: ties keep the order of the grid.
         trials.sort_by(|a, b| badness(a).partial_cmp(&badness(b)).unwrap_or(std::cmp::Ordering::Equal));
         trials.iter_mut().enumerate().for_each(|(i, trial)| trial.rank = i + 1);
         let targets = match &settings.goal {
@@ -267,7 +269,7 @@ fn trial(settings: &toml::Table, job: &Job, ended: Ended) -> Trial {
     }
 }
 
-/// What trials are ranked by, lower first: wrong graphs, then the loss; for regression the loss alone.
+/// The key that trials are ranked by, lower first: error rate, then loss; for regression the loss alone.
 fn badness(trial: &Trial) -> (f64, f64) {
     match &trial.held_out {
         Some(part) => (part.accuracy.map_or(0.0, |a| 1.0 - a), part.loss),
@@ -281,12 +283,12 @@ fn words(trial: &toml::Table) -> String {
     words.join(", ")
 }
 
-/// A value without the quotes of a text.
+/// A value; a string without its quotes.
 fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// A trial as a folder's name: `decay=0.5,rate=0.0001`.
+/// The name of a trial's folder: `decay=0.5,rate=0.0001`.
 fn file_name(trial: &toml::Table) -> String {
     let safe = |text: String| -> String {
         let kept = text.chars().filter(|c| !c.is_whitespace());

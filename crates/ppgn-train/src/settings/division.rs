@@ -1,31 +1,31 @@
-//! Which graphs are trained on, and which are held out.
+//! Which graphs are for training, and which are held out.
 
 use crate::error::{Error, Result};
 use ppgn_graph::Dataset;
 use ppgn_graph::split::{self, Split};
 use serde::{Deserialize, Serialize};
 
-/// How the data is divided.
+/// How the data is split into training, validation and test set.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Division {
-    /// The given fold of this number, from 1: its training and its test part.
+    /// The given fold of this number, counted from 1: its training and its test set.
     Fold(usize),
     /// A random fold, stratified by class and drawn by the seed: for data without folds of its own.
     Dealt {
-        /// Its number, from 1.
+        /// Its number, counted from 1.
         fold: usize,
         /// The number of folds.
         of: usize,
     },
-    /// A random test part of this share, stratified by class.
+    /// A random test set with this share of the graphs, stratified by class.
     Holdout(f64),
-    /// Training, validation and test parts of these shares, stratified by class.
+    /// Random training, validation and test sets with these shares of the graphs, stratified by class.
     Shares([f64; 3]),
 }
 
 impl Division {
-    /// The division of a dataset.
+    /// The split of a dataset.
     pub fn of(self, dataset: &Dataset, seed: u64) -> Result<Split> {
         let split = match self {
             Division::Fold(number) => split::given_fold(dataset, number)?,

@@ -1,6 +1,6 @@
-//! The settings of a run as `config.toml` has them: one flat list of keys for every kind of run, a promise to readers.
+//! The format of `config.toml`: one flat list of keys for every kind of run, which stays stable for other readers.
 //!
-//! A run that was not trained has no data, preset or division. Its file says so with the values below, as it always did.
+//! A run that was not trained has no data, preset or division; its file has the placeholder values below.
 
 use super::{Division, Origin, Settings, Trained, Training};
 use crate::compiled::Compilation;
@@ -39,7 +39,7 @@ pub(super) struct ConfigFile {
 }
 
 impl Origin {
-    /// The preset, or what stands in its place in files and lists: `import` or `compile`.
+    /// The preset, or its placeholder in files and lists: `import` or `compile`.
     pub(super) fn preset(&self) -> &str {
         match self {
             Origin::Trained(trained) => &trained.preset,

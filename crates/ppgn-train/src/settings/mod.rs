@@ -1,4 +1,4 @@
-//! Everything that makes a run what it is: what `config.toml` holds, and how a preset, overrides and data become it.
+//! The settings of a run: the content of `config.toml`, and how a preset, overrides and data are resolved to it.
 
 mod division;
 mod file;
@@ -22,7 +22,7 @@ use ppgn_graph::{Dataset, Schema};
 use ppgn_nn::{PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
 
-/// Everything about a run: the content of `config.toml`.
+/// All settings of a run: the content of `config.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ConfigFile", from = "ConfigFile")]
 pub struct Settings {
@@ -32,19 +32,19 @@ pub struct Settings {
     pub origin: Origin,
     /// How the network is trained.
     pub training: Training,
-    /// How graphs become rows.
+    /// How graphs are encoded.
     pub encoding: Encoding,
     /// The network.
     pub network: PpgnConfig,
     /// What is predicted.
     pub goal: Goal,
-    /// The features of the training data: new data is encoded by them.
+    /// The features of the training data, by which new data is encoded.
     pub schema: Schema,
-    /// For regression, mean and standard deviation of every target over the training part.
+    /// For regression, mean and standard deviation of each target over the training set.
     pub scaling: Vec<Scaling>,
 }
 
-/// A run to be: data, a preset, and what is different from it. [`Settings::resolve`] puts them together.
+/// A requested run: data, a preset and overrides. [`Settings::resolve`] resolves it.
 ///
 /// ```
 /// use ppgn_graph::generate::generate;
@@ -57,24 +57,24 @@ pub struct Settings {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// The name of the data: a run that is resumed looks it up.
+    /// The name of the data, by which a resumed run finds it.
     pub data: &'a str,
     /// The data.
     pub dataset: &'a Dataset,
-    /// The number of graphs that were drawn from the whole, where not all were taken.
+    /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
     /// The preset.
     pub preset: &'a str,
-    /// What is different from it.
+    /// Settings that differ from the preset.
     pub overrides: Overrides,
-    /// How the data is divided.
+    /// How the data is split.
     pub division: Division,
-    /// For regression, the targets by name; all of them where none is named.
+    /// For regression, the targets by name; empty means all.
     pub targets: Vec<String>,
 }
 
 impl<'a> Request<'a> {
-    /// The preset `small` on all of this data, divided 80/10/10.
+    /// The preset `small` on all of this data, split 80/10/10.
     pub fn new(data: &'a str, dataset: &'a Dataset) -> Self {
         Request {
             data,
@@ -88,27 +88,27 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A network that was trained elsewhere, and what it takes to use it.
+/// A network that was trained elsewhere, and what is needed to use it.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// The name of what it was trained on, or of its file.
+    /// The name of its dataset, or of its file.
     pub dataset: String,
     /// The precision of its weights.
     pub precision: Precision,
-    /// How graphs become rows.
+    /// How graphs are encoded.
     pub encoding: Encoding,
     /// The network.
     pub network: PpgnConfig,
-    /// What its outputs are.
+    /// What its outputs predict.
     pub goal: Goal,
     /// The features of its data.
     pub schema: Schema,
-    /// For regression, mean and standard deviation of every target.
+    /// For regression, mean and standard deviation of each target.
     pub scaling: Vec<Scaling>,
 }
 
 impl Settings {
-    /// The settings of a run: preset, overrides and data put together and checked.
+    /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
         let Request { data, dataset, limit, preset, overrides, division, targets } = request;
         let Preset { encoding, network, training } =
@@ -144,7 +144,7 @@ impl Settings {
         Self::not_trained(Origin::Imported, imported)
     }
 
-    /// The settings of a network that is there already.
+    /// The settings of an existing network.
     pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
         let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
         let training = Training { precision, ..Training::default() };
@@ -153,7 +153,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What the run is trained on, if it is.
+    /// What the run is trained on, if it is trained here.
     pub fn trained(&self) -> Option<&Trained> {
         match &self.origin {
             Origin::Trained(trained) => Some(trained),
@@ -166,8 +166,8 @@ impl Settings {
         self.origin.preset()
     }
 
-    /// What weights and batches are drawn from: the seed, and in a fold the fold too. So the folds of a protocol start
-    /// from different weights, and their mean says something about the network rather than about one draw of it.
+    /// The seed of weights and batches: a function of the run's seed and, for a fold, of the fold. So folds start from
+    /// different weights, and their mean says something about the network rather than about one draw of its weights.
     pub(crate) fn drawn_from(&self) -> u64 {
         match self.trained().map(|trained| trained.division) {
             Some(Division::Fold(fold) | Division::Dealt { fold, .. }) => {
@@ -177,7 +177,7 @@ impl Settings {
         }
     }
 
-    /// Whether the parts fit each other; what is wrong otherwise.
+    /// Checks that the settings are consistent with each other.
     pub(crate) fn validate(&self) -> Result<()> {
         self.training.validate()?;
         self.network.validate()?;

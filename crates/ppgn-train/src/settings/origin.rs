@@ -1,4 +1,4 @@
-//! Where the network of a run comes from: training, a checkpoint of other software, or the theorem compiler.
+//! The origin of a run's network: training, a checkpoint of other software, or the theorem compiler.
 
 use super::Division;
 use crate::compiled::Compilation;
@@ -17,14 +17,14 @@ pub enum Origin {
 /// What a run is trained on, and from which preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trained {
-    /// The data, as it was named.
+    /// The name of the data, as it was given.
     pub data: String,
-    /// A digest of the dataset's content: a run is resumed on the same data only.
+    /// A digest of the dataset's content: a run can be resumed on the same data only.
     pub digest: String,
-    /// The number of graphs drawn from it by the seed, where not all were taken.
+    /// The number of graphs that the seed drew from it, if not all were taken.
     pub limit: Option<usize>,
     /// The preset that the settings started from.
     pub preset: String,
-    /// How the data is divided.
+    /// How the data is split.
     pub division: Division,
 }

@@ -1,5 +1,5 @@
-//! Every setting, declared once: its name, its type, where it goes and what it means. The field of [`Overrides`], the key of
-//! a TOML file, the option of the command line and the documentation of all three follow from the line in this table.
+//! Every setting, declared once: name, type, place and documentation. The field of [`Overrides`], the key in TOML
+//! files, the option of the command line and the documentation of all three follow from one entry of this table.
 
 #[cfg(feature = "clap")]
 use super::text;
@@ -10,7 +10,7 @@ use ppgn_graph::encode::Encoding;
 use ppgn_nn::{BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
 use serde::{Deserialize, Serialize};
 
-// Under other names, because clap takes an `Option<Vec<_>>` for an option that is given several times.
+// Aliases, because clap treats `Option<Vec<_>>` as an option that can be given several times.
 type Blocks = Vec<BlockConfig>;
 type Widths = Vec<usize>;
 
@@ -19,15 +19,15 @@ type Widths = Vec<usize>;
 pub struct Setting {
     /// Its key in files. The option of the command line has `-` for `_`.
     pub name: &'static str,
-    /// What it means.
+    /// Its documentation.
     pub help: &'static str,
 }
 
-/// `name: type => place, (how it is an option);` with its meaning before it. The place is `training`, `network`, or `preset`
-/// itself.
+/// `name: type => place, (attributes of the option);` after its documentation. The place is `training`, `network`, or
+/// `preset` itself.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident : $type:ty => $place:ident, ($($option:tt)*);)*) => {
-        /// What a file or a caller sets differently from the preset. Whatever is `None` stays as it is.
+        /// Settings that differ from the preset. `None` keeps the preset's value.
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
         #[cfg_attr(feature = "clap", derive(clap::Args))]
         #[serde(deny_unknown_fields, default)]
@@ -44,12 +44,12 @@ macro_rules! settings {
             pub const SETTINGS: &'static [Setting] =
                 &[$(Setting { name: stringify!($name), help: concat!($($doc),+) }),*];
 
-            /// These, and where they are silent the others.
+            /// These settings, and the others' for whatever is not set here.
             pub fn or(self, other: Overrides) -> Overrides {
                 Overrides { $($name: self.$name.or(other.$name)),* }
             }
 
-            /// A preset with these settings instead of its own.
+            /// The preset with these settings.
             pub fn apply(&self, mut preset: Preset) -> Preset {
                 $(if let Some(value) = &self.$name {
                     settings!(@place preset $place $name) = value.clone();
@@ -65,7 +65,7 @@ macro_rules! settings {
 settings! {
     /// Number of training epochs
     epochs: usize => training, (value_name = "N");
-    /// Batch size: the most graphs in a batch
+    /// Batch size: maximum number of graphs in a batch
     batch: usize => training, (value_name = "N", visible_alias = "batch-size");
     /// Which graphs share a batch: mixed (any), or same-size as the paper's authors do
     batching: Batching => training, (value_name = "HOW", value_parser = text::named::<Batching>);
@@ -80,34 +80,35 @@ settings! {
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
     precision: Precision => training, (value_name = "P", value_parser = text::named::<Precision>);
-    /// What a network computes on: dense (every pair of nodes), quotient (every colour of pairs), or auto, the cheaper
+    /// Space to compute on: dense (one row per pair of nodes), quotient (one row per colour of pairs) or auto (the
+    /// cheaper)
     space: SpaceChoice => training, (value_name = "SPACE", value_parser = text::named::<SpaceChoice>);
-    /// How graphs become inputs: paper, authors or qm9; paper+identity, paper+transposed have further channels
+    /// Input encoding: paper, authors or qm9; paper+identity and paper+transposed have additional channels
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
-    /// The order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
+    /// Order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
     /// Widths of the blocks, such as 32,32,32
     blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
-    /// What a block computes: mp (the paper's matrix product), mp+lin (beside it the full basis of linear equivariant
-    /// layers, on the dense space only), lin (that basis alone, dense only), mlp (no pair sees another) or sums (over one
-    /// node of the tuple each, as k-WL does)
+    /// What a block computes: mp (the paper's matrix product), mp+lin (and the full basis of linear equivariant
+    /// layers, in the dense space only), lin (that basis alone, dense only), mlp (each pair on its own) or sums (over
+    /// one node of the tuple each, as k-WL does)
     model: Model => network, (value_name = "MODEL", value_parser = text::named::<Model>);
-    /// Layers of the MLPs m1 and m2, or linear layers of a block in the model lin
+    /// Number of layers of the MLPs m1 and m2, or of linear layers per block in the model lin
     depth: usize => network, (value_name = "N");
-    /// What follows the blocks: i (pool after the last) or ii (pool after each)
+    /// Suffix after the blocks: i (pool after the last block) or ii (pool after each block)
     suffix: SuffixKind => network, (value_name = "KIND", value_parser = text::named::<SuffixKind>);
     /// Widths of the hidden layers of suffix i, such as 512,256
     suffix_hidden: Widths => network, (value_name = "W,W,...", value_parser = text::widths);
-    /// How pairs are pooled: max or sum
+    /// Pooling over pairs: max or sum
     pooling: Pooling => network, (value_name = "HOW", value_parser = text::named::<Pooling>);
-    /// What the product is divided by, where n is the number of nodes: none, sqrt-n or n
+    /// Divisor of the product, where n is the number of nodes: none, sqrt-n or n
     scale: Scale => network, (value_name = "BY", value_parser = text::named::<Scale>);
     /// Normalisation after the product: none or rms
     norm: Norm => network, (value_name = "NORM", value_parser = text::named::<Norm>);
     /// Residual blocks: add a block's input to its output
     residual: bool => network,
         (value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
-    /// m3, which X passes: identity, or an MLP by its widths, such as 32,32
+    /// m3, the skip connection of X: identity, or an MLP by its widths, such as 32,32
     m3: M3 => network, (value_name = "M3", value_parser = text::m3);
     /// m4, which joins m3(X) and the product: linear, or none for their concatenation
     m4: M4 => network, (value_name = "M4", value_parser = text::named::<M4>);

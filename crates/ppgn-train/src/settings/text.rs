@@ -1,15 +1,15 @@
-//! Settings as people write them in one word: `32,32,32`, `paper+identity`, `80/10/10`.
+//! Parsers for settings that are written as one word: `32,32,32`, `paper+identity`, `80/10/10`.
 
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_nn::{BlockConfig, M3};
 use serde::de::DeserializeOwned;
 
-/// A value by the name that it has in files, such as `same-size`.
+/// A value by its name in files, such as `same-size`.
 pub fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_value(text.into()).map_err(|e| e.to_string())
 }
 
-/// Widths with commas between them.
+/// Widths, separated by commas.
 ///
 /// ```
 /// use ppgn_train::text::widths;
@@ -30,11 +30,13 @@ pub fn blocks(text: &str) -> Result<Vec<BlockConfig>, String> {
 pub fn m3(text: &str) -> Result<M3, String> {
     match text {
         "identity" => Ok(M3::Identity),
-        _ => widths(text).map(M3::Mlp).map_err(|e| format!("{e}; m3 is identity, or widths with commas")),
+        _ => widths(text)
+            .map(M3::Mlp)
+            .map_err(|e| format!("{e}; m3 is identity, or widths separated by commas")),
     }
 }
 
-/// An encoding with further channels: `paper+identity`.
+/// An encoding, with additional channels if given: `paper+identity`.
 pub fn encoding(text: &str) -> Result<Encoding, String> {
     let mut words = text.split('+');
     let kind = words.next().unwrap_or_default().parse::<Kind>().map_err(|e| e.to_string())?;
@@ -43,13 +45,17 @@ pub fn encoding(text: &str) -> Result<Encoding, String> {
         match word {
             "identity" => encoding.identity = true,
             "transposed" => encoding.transposed = true,
-            _ => return Err(format!("`{word}` is not a further channel; there are identity and transposed")),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not an additional channel; there are identity and transposed"
+                ));
+            }
         }
     }
     Ok(encoding)
 }
 
-/// `80/10/10` or `0.8/0.1/0.1` as shares of training, validation and test part.
+/// `80/10/10` or `0.8/0.1/0.1`: the shares of training, validation and test set.
 ///
 /// ```
 /// use ppgn_train::text::shares;
@@ -58,7 +64,7 @@ pub fn encoding(text: &str) -> Result<Encoding, String> {
 /// ```
 pub fn shares(text: &str) -> Result<[f64; 3], String> {
     let wrong =
-        || format!("`{text}` is not a split: write training/validation/test as percents, such as 80/10/10");
+        || format!("`{text}` is not a split: write training/validation/test in percent, such as 80/10/10");
     let parts: Vec<f64> =
         text.split('/').map(|p| p.trim().parse::<f64>().map_err(|_| wrong())).collect::<Result<_, _>>()?;
     let parts: [f64; 3] = parts.try_into().map_err(|_| wrong())?;
@@ -67,7 +73,7 @@ pub fn shares(text: &str) -> Result<[f64; 3], String> {
     match sound {
         true if (total - 100.0).abs() < 1e-9 => Ok(parts.map(|p| p / 100.0)),
         true if (total - 1.0).abs() < 1e-9 => Ok(parts),
-        _ => Err(format!("{}; the parts sum to 100", wrong())),
+        _ => Err(format!("{}; the three must sum to 100", wrong())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a network is trained.
+//! The settings of the training loop: epochs, batches, learning rate, precision.
 
 use crate::batches::Batching;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Training {
     /// Number of training epochs.
     pub epochs: usize,
-    /// Batch size: the most graphs in a batch.
+    /// Batch size: maximum number of graphs in a batch.
     pub batch: usize,
     /// Which graphs share a batch.
     pub batching: Batching,
@@ -21,11 +21,11 @@ pub struct Training {
     pub decay: f64,
     /// Number of epochs between two decays of the learning rate.
     pub decay_every: usize,
-    /// What initial weights and batches are drawn from.
+    /// The random seed of initial weights and batches.
     pub seed: u64,
-    /// The precision of everything.
+    /// The floating-point precision.
     pub precision: Precision,
-    /// What the rows of a batch are.
+    /// The space to compute on.
     #[serde(default)]
     pub space: SpaceChoice,
 }
@@ -62,13 +62,13 @@ impl Training {
     pub(crate) fn validate(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::settings(what));
         match self {
-            t if t.epochs == 0 => wrong("training takes at least one epoch"),
-            t if t.batch == 0 => wrong("a batch has at least one graph"),
+            t if t.epochs == 0 => wrong("the number of epochs must be at least 1"),
+            t if t.batch == 0 => wrong("the batch size must be at least 1"),
             t if !(t.rate > 0.0 && t.rate.is_finite()) => wrong("the learning rate must be a number above 0"),
             t if !(t.decay > 0.0 && t.decay <= 1.0) => {
                 wrong("the learning-rate decay factor must be above 0 and at most 1")
             }
-            t if t.decay_every == 0 => wrong("the learning rate decays after at least one epoch"),
+            t if t.decay_every == 0 => wrong("the learning rate must decay after at least 1 epoch"),
             _ => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
-//! Colours on disk: what took long to find is found once per dataset.
+//! Colours on disk, so that each dataset is coloured only once.
 //!
-//! A file is named by a digest of everything that colours depend on (the data's content, the encoding with its channels,
-//! the precision, the depth, the version of the format), holds that key in full, and ends with a SHA-256 of all before
-//! it. What is of another key, damaged or cut short is computed again and never trusted; a folder that cannot be written
-//! costs the next run its time, and is not an error.
+//! A file's name is a digest of everything that colours depend on (the data's content, the encoding with its
+//! channels, the precision, the depth, the version of the format). The file holds that key in full, and ends with a
+//! SHA-256 of all before it. A file that is damaged, truncated or of another key is never trusted, and computed
+//! again. A folder that cannot be written costs the next run some time, and is not an error.
 
 use crate::error::Result;
 use ppgn_graph::Dataset;
@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The first bytes of a file. The number is the version of the format, of the encodings and of the colouring: it grows
-/// with every change of what a file would hold.
+/// The first bytes of a file. The number is the version of the format, the encodings and the colouring: it is increased
+/// with every change of the content of a file.
 const MAGIC: &[u8; 16] = b"ppgn colours 1\n\0";
 const CHECKSUM: usize = 32;
 
@@ -37,7 +37,7 @@ pub(super) fn key(config: &PpgnConfig, encoder: &Encoder, digest: &str, precisio
     key
 }
 
-/// The place of a dataset's colours on disk.
+/// The file of a dataset's colours.
 pub(super) struct File<'a> {
     path: PathBuf,
     key: &'a str,
@@ -55,7 +55,7 @@ impl<'a> File<'a> {
         File { path: data_dir.join("colours").join(format!("{name}.colours")), key, order }
     }
 
-    /// The colours of the file, if it is whole; else those that `find` finds, which are written to it.
+    /// The colours in the file, if it is valid; otherwise those that `find` computes, which are written to it.
     pub(super) fn colours(
         &self,
         dataset: &Dataset,
@@ -118,7 +118,7 @@ fn bytes(colours: &ColourParts, key: &str) -> Vec<u8> {
     out
 }
 
-/// The colours in these bytes, if they are whole, of this key, and such that nothing can go wrong with them.
+/// The colours in these bytes, if they are complete, of this key and consistent.
 fn parse(bytes: &[u8], key: &str, order: usize) -> Option<Colours> {
     let (body, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM)?)?;
     let mut rest = Bytes(body.strip_prefix(MAGIC)?);
@@ -150,7 +150,7 @@ fn parse(bytes: &[u8], key: &str, order: usize) -> Option<Colours> {
     Colours::from_parts(parts).ok().filter(|_| rest.0.is_empty())
 }
 
-/// What is left to read. Lengths are held against it before anything is taken.
+/// The bytes left to read. Lengths are checked against them before anything is taken.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// The colours of a dataset through a data folder, and whether they had to be found.
+    /// The colours of a dataset through a data folder, and whether they had to be computed.
     fn cached(
         folder: &Path,
         config: &PpgnConfig,
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_written_is_not_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        // A file where the folder should be: so for every user, root included.
+        // A file where the folder should be: fails for every user, including root.
         std::fs::write(folder.path().join("colours"), b"").unwrap();
         let dataset = generate("petersen").unwrap();
         let (colours, new) = simple(folder.path(), &dataset, Precision::F32, 3);

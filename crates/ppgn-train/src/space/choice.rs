@@ -1,7 +1,7 @@
-//! Which space a dataset is trained on: the cost of both is estimated before either is used.
+//! Chooses the space that a dataset is trained on: the cost of both is estimated before either is used.
 //!
-//! The quotient pays off where pairs merge, and costs a colouring. Real-valued pair features (QM9's distances) leave nothing
-//! to merge, which a sample of the graphs shows before all of them are coloured.
+//! The quotient space pays off where pairs merge, and costs a colouring. Real-valued pair features (QM9's distances)
+//! leave nothing to merge, which a sample of the graphs shows before all of them are coloured.
 
 use super::cache;
 use crate::error::Result;
@@ -11,25 +11,25 @@ use ppgn_graph::{Dataset, Graph};
 use ppgn_nn::{ColouringOptions, Colours, Cost, PpgnConfig, Precision, SpaceChoice, flops};
 use std::sync::Arc;
 
-/// The space of a run, and why.
+/// The space of a run, and the reason.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// The dataset's colours if it is the quotient, nothing if it is the dense space.
+    /// The dataset's colours for the quotient space, `None` for the dense space.
     pub colours: Option<Arc<Colours>>,
     /// One sentence for the log.
     pub why: String,
-    /// The cost of both, where it was estimated for all graphs.
+    /// The cost of both, if it was estimated for all graphs.
     pub cost: Option<Cost>,
 }
 
-/// What a choice depends on.
+/// What the choice depends on.
 #[derive(Debug, Clone)]
 pub struct Choosing<'a> {
     /// The setting.
     pub choice: SpaceChoice,
     /// The network.
     pub config: &'a PpgnConfig,
-    /// How graphs become rows.
+    /// How graphs are encoded.
     pub encoder: &'a Encoder,
     /// The graphs.
     pub dataset: &'a Dataset,
@@ -37,33 +37,33 @@ pub struct Choosing<'a> {
     pub digest: &'a str,
     /// The precision of the rows.
     pub precision: Precision,
-    /// Where colours are kept, the memory that a colouring may take, and a way to stop it. Without a limit of memory `auto`
-    /// has [one](Choosing::MEMORY).
+    /// Where colours are kept, the memory limit of a colouring, and a way to stop it. Without a memory limit `auto` has
+    /// [one](Choosing::MEMORY) of its own.
     pub session: &'a Session,
 }
 
 impl Choosing<'_> {
-    /// The bytes that `auto` takes for a colouring at most, where no limit is given.
+    /// The memory limit of a colouring under `auto`, in bytes, if the session has none.
     pub const MEMORY: u64 = 6 << 30;
 
-    /// The bytes that colouring a pair takes at most, for a while.
+    /// Peak memory of a colouring in bytes per pair.
     const PAIR: u64 = 80;
 
-    /// The quotient must save something for the trouble of colouring.
+    /// The quotient space is taken below this share of the dense cost.
     const WORTH: f64 = 0.9;
 
-    /// The number of graphs of a sample. Of fewer than twice this many graphs none is drawn.
+    /// The number of graphs in a sample. Datasets of less than twice that size are not sampled.
     const SAMPLE: usize = 32;
 
-    /// What a step of the colouring, of which there are n^3 per graph and level, is taken to cost in operations of an
-    /// epoch; and how many epochs' work a colouring may be.
+    /// The assumed cost of one of the n^3 steps of a colouring per graph and level, in operations of an epoch; and
+    /// the most epochs whose work a colouring may cost.
     const STEP: f64 = 300.0;
     const EPOCHS: f64 = 20.0;
 
-    /// Chooses a space, and finds the colours if it is the quotient.
+    /// Chooses a space, and colours the graphs for the quotient space.
     ///
     /// # Complexity
-    /// For the quotient that of [`Colours::of`], unless the session has the colours already.
+    /// For the quotient space that of [`Colours::of`], unless the session has the colours already.
     pub fn choose(&self) -> Result<Chosen> {
         self.config.runs_on(self.choice)?;
         match (self.choice, self.config.needs_pairs()) {
@@ -85,14 +85,14 @@ impl Choosing<'_> {
 
     fn cheaper(&self) -> Result<Chosen> {
         let limit = self.session.max_memory().unwrap_or(Self::MEMORY);
-        // Nothing here asks whether the colours are known already: a run that is resumed must choose as it did.
+        // Whether the colours are known already must not matter: a resumed run must choose as it did before.
         let against = self.too_large(limit).or_else(|| self.too_expensive());
         if let Some(why) = against.or_else(|| self.nothing_to_merge()) {
             return Ok(dense(&format!(": {why}"), None));
         }
         let colours = match self.colours(self.options(Some(limit))) {
             Ok(found) => found,
-            // Whoever stops a colouring wants to stop, not to train in another way.
+            // An interrupted colouring must stop the run, not change its space.
             Err(error) if self.session.check().is_err() => return Err(error),
             Err(error) => return Ok(dense(&format!(": {error}"), None)),
         };
@@ -107,7 +107,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// Why a colouring would need more memory than it may take.
+    /// The reason if a colouring would need more memory than allowed.
     fn too_large(&self, limit: u64) -> Option<String> {
         let order = self.config.order as u32;
         let tuples = self.dataset.graphs().iter().map(|g| (g.nodes() as u64).saturating_pow(order));
@@ -120,7 +120,7 @@ impl Choosing<'_> {
         })
     }
 
-    /// Why a colouring would be more work than it can save.
+    /// The reason if a colouring would cost more than it can save.
     fn too_expensive(&self) -> Option<String> {
         let sum =
             |of: &dyn Fn(usize) -> f64| self.dataset.graphs().iter().map(|g| of(g.nodes())).sum::<f64>();
@@ -135,7 +135,7 @@ impl Choosing<'_> {
         })
     }
 
-    /// What a sample of the graphs says against the quotient.
+    /// The reason if a sample of the graphs speaks against the quotient space.
     fn nothing_to_merge(&self) -> Option<String> {
         let graphs = self.dataset.graphs();
         if graphs.len() < 2 * Self::SAMPLE {
@@ -144,7 +144,7 @@ impl Choosing<'_> {
         let spread = (0..Self::SAMPLE).map(|i| &graphs[i * graphs.len() / Self::SAMPLE]);
         let sample: Vec<Graph> = spread.filter(|graph| graph.nodes() > 0).cloned().collect();
         let options = self.options(self.session.max_memory());
-        // Where this fails, colouring all of them says what is wrong, and whether it is an error.
+        // If this fails, colouring all graphs reports why, and decides whether it is an error.
         let colours = self.session.install(|| self.encode(&sample, &options)).ok()?;
         let cost = Cost::new(self.config, &colours);
         (cost.share() >= Self::WORTH).then(|| {
@@ -161,7 +161,7 @@ impl Choosing<'_> {
         Ok(Colours::of(self.config, self.encoder, graphs, self.precision, options)?)
     }
 
-    /// The colours of all graphs: in memory, on disk, or found.
+    /// The colours of all graphs: from memory, from disk, or computed.
     fn colours(&self, options: ColouringOptions) -> Result<Arc<Colours>> {
         let key = cache::key(self.config, self.encoder, self.digest, self.precision);
         let find = || self.encode(self.dataset.graphs(), &options);
@@ -172,12 +172,12 @@ impl Choosing<'_> {
     }
 }
 
-/// What the rows of the dense space are.
+/// The name of the rows of the dense space.
 fn tuples_name(order: usize) -> String {
     if order == 2 { "pairs".into() } else { format!("{order}-tuples") }
 }
 
-/// The quotient's share of the dense cost.
+/// The cost of the quotient space, in percent of the dense cost.
 fn percent(cost: &Cost) -> String {
     format!("{:.0} %", 100.0 * cost.share())
 }

@@ -1,8 +1,8 @@
 //! Colours in memory: those of the datasets used last, shared by all runs of a session.
 //!
-//! No lock is held while colours are searched for. A thread of a rayon pool that waits for another may hold up the very
-//! work it waits for, so it searches by itself and finds the same; a thread outside every pool waits, so that the folds of a
-//! cross-validation do not colour one dataset several times at once.
+//! No lock is held during a colouring. A rayon thread that waits for another may block the work that it waits for, so
+//! it computes the same colours itself. A thread outside every pool waits, so that the folds of a cross-validation do
+//! not colour one dataset several times at once.
 
 use crate::error::{Error, Result};
 use ppgn_nn::Colours;
@@ -14,21 +14,21 @@ use std::time::Duration;
 /// The number of datasets whose colours are kept.
 const KEPT: usize = 4;
 
-/// How often who waits looks whether it was asked to stop.
+/// How often a waiting thread checks for an interrupt.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Default)]
 pub(crate) struct ColourCache {
     state: Mutex<State>,
-    /// A search has ended.
+    /// Signals that a colouring has ended.
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// What was used last is last.
+    /// In order of use, the most recent last.
     kept: Vec<(String, Arc<Colours>)>,
-    /// What is being searched for.
+    /// The keys of the running colourings.
     searches: BTreeSet<String>,
 }
 
@@ -42,7 +42,7 @@ impl State {
     }
 }
 
-/// A search that is going on; over when it is dropped, however it ends.
+/// A running colouring; it ends when this is dropped, on errors and panics too.
 struct Search<'a> {
     cache: &'a ColourCache,
     key: &'a str,
@@ -56,7 +56,7 @@ impl Drop for Search<'_> {
 }
 
 impl ColourCache {
-    /// The colours of this key: kept, or else found by `find`.
+    /// The colours of this key: from the cache, or computed by `find`.
     pub(crate) fn get(
         &self,
         key: &str,
@@ -82,7 +82,7 @@ impl ColourCache {
         Ok(self.keep(key, found))
     }
 
-    /// Keeps what was found, unless somebody else was faster: then theirs, which is the same.
+    /// Keeps the colours, unless another thread was faster: then those, which are equal.
     fn keep(&self, key: &str, found: Colours) -> Arc<Colours> {
         let mut state = self.lock();
         if let Some(colours) = state.get(key) {
@@ -157,7 +157,7 @@ mod tests {
             while !*started.lock().unwrap() {
                 std::thread::yield_now();
             }
-            let refused = cache.get("b", &interrupt, || panic!("somebody else is searching"));
+            let refused = cache.get("b", &interrupt, || panic!("another thread is searching"));
             assert!(matches!(refused, Err(Error::Interrupted)));
         });
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_inside_a_pool() {
-        // In a pool of one thread, a search that is asked for within a search of the same key must not wait for it.
+        // In a pool of one thread, a nested request for the same key must not wait.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let cache = ColourCache::default();
         let get = |find: &dyn Fn() -> Result<Colours>| cache.get("a", &Interrupt::default(), find);

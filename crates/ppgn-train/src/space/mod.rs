@@ -1,4 +1,4 @@
-//! Which space a run trains on, and the colours that runs on the same data share, in memory and on disk.
+//! The space that a run trains on, and the colours that runs on the same data share, in memory and on disk.
 
 mod cache;
 mod choice;

@@ -117,7 +117,7 @@ fn a_search_ranks_its_trials_and_goes_on_after_one_that_diverged() {
     assert!(Search::new(&request(&data, &fixed), &grid, folder.path()).unwrap_err().is_call());
 }
 
-/// Graphs whose number of edges is to be told, in a unit of their own.
+/// Graphs with their number of edges as regression target, in a unit of its own.
 fn numbers(unit: &str) -> Dataset {
     let graphs: Vec<Graph> = (0..40)
         .map(|i| Graph::undirected(6, (0..5).filter(|e| i >> e & 1 == 1).map(|e| (e, e + 1))).unwrap())

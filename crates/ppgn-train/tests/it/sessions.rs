@@ -20,7 +20,7 @@ fn settings(data: &Dataset, seed: u64) -> Settings {
     Settings::resolve(&Request { overrides, division, ..Request::new("data", data) }).unwrap()
 }
 
-/// Trains a run, and gives the bytes of everything that must not depend on what happens beside it.
+/// Trains a run, and returns the bytes of everything that must not depend on other runs.
 fn trained(session: &Session, data: &Dataset, seed: u64, path: &Path) -> Vec<Vec<u8>> {
     let run = Run::create(path, settings(data, seed)).unwrap();
     let outcome = train(session, &run, data, &mut |_| true).unwrap();

@@ -24,30 +24,30 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = DATA_HELP)]
 pub(crate) struct Args {
-    /// The graphs: the network's scores differ for two of them exactly if the test distinguishes them
+    /// The graphs. The network's scores for two of them differ exactly if the test distinguishes the two
     data: String,
-    /// The test: 2-fwl (theorem 2), k-fwl (the generalised product of section 6) or k-wl (theorem 1), such as 3-fwl
+    /// The test: 2-fwl (Theorem 2), k-fwl (the generalised product of Section 6) or k-wl (Theorem 1), such as 3-fwl
     #[arg(long, value_name = "TEST", default_value = "2-fwl")]
     test: String,
     /// The k of k-wl and k-fwl
     #[arg(long, value_name = "K")]
     order: Option<usize>,
-    /// Rounds of the test [default: the fewest that distinguish the graphs as the stable colouring does]
+    /// Number of rounds of the test [default: as few as distinguish the same graphs as the stable colouring]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
-    /// How multisets of colours become vectors: projections, power-sums (the paper's) or counts
+    /// How multisets of colours are encoded as vectors: projections, power-sums (the paper's) or counts
     #[arg(long, value_name = "HOW", default_value = "projections", value_parser = multiset)]
     multiset: Multiset,
     /// Ignore the labels of nodes and edges
     #[arg(long)]
     ignore_labels: bool,
-    /// Say what every block does
+    /// Explain what each block does
     #[arg(long)]
     explain: bool,
-    /// The run folder [default: runs/DATA-TEST, with a number after it if that exists]
+    /// The run folder [default: runs/DATA-TEST, with a number appended if that exists]
     #[arg(long, value_name = "NET")]
     out: Option<PathBuf>,
-    /// Memory limit of the test, such as 2GiB [default: 80 % of what is free]
+    /// Memory limit of the test, such as 2GiB [default: 80 % of the free memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
     /// Print one JSON object
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let start = Instant::now();
     let compiled = compile(args, test, &dataset)?;
-    // What is written is what was seen to work: the real network, on all graphs.
+    // Only a network that was verified on all graphs is written.
     compiled.verify(dataset.graphs(), dataset.schema())?;
     let settings = Settings::compiled(&test.to_string(), &dataset, &compiled)?;
     let network = compiled.network()?;
@@ -94,7 +94,7 @@ fn compile(args: &Args, test: Test, dataset: &Dataset) -> Result<Compiled> {
     let labels = !args.ignore_labels;
     let options = ppgn::wl::Options {
         features: Features { labels, attributes: false },
-        // The stable colouring says how many rounds are enough; a given number needs no more than itself.
+        // The stable colouring shows how many rounds are enough; a given number of rounds needs no more.
         rounds: args.rounds,
         max_memory: args.max_memory.or_else(default_memory),
         interrupt: on_ctrl_c(),

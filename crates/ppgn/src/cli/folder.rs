@@ -1,23 +1,23 @@
-//! Names for folders and files that a command was given none for.
+//! Default names for the folders and files of a command.
 
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::train::{Error, Run};
 use std::path::{Path, PathBuf};
 
-/// Words as a name that every file system takes.
+/// The words as a file name that is valid on every file system.
 pub(crate) fn file_name(words: &str) -> String {
     let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     words.trim_start_matches('.').chars().map(fit).take(100).collect()
 }
 
-/// The folder of these words in `runs`: the same for the same words, so that the same command resumes.
+/// The folder in `runs` named after these words: the same for the same words, so that the same command resumes.
 pub(crate) fn folder(words: &[&str]) -> PathBuf {
     Path::new("runs").join(file_name(&words.join("-")))
 }
 
-/// Makes a run in `out`, or in the first of `runs/NAME`, `runs/NAME-2`, `runs/NAME-3` ... that does not exist. Several
-/// processes may look for one at the same time: who comes second takes the next.
+/// Creates a run in `out`, or in the first of `runs/NAME`, `runs/NAME-2`, `runs/NAME-3` ... that does not exist.
+/// Processes that start at the same time get different folders.
 pub(crate) fn made(
     out: Option<&Path>,
     name: &str,
@@ -37,7 +37,7 @@ pub(crate) fn made(
     Err(Error::Exists { path: folder(&[&name]) })
 }
 
-/// An error where a file would be overwritten without `--force`.
+/// An error if a file would be overwritten without `--force`.
 pub(crate) fn writable(file: &Path, force: bool) -> Result<()> {
     match file.try_exists()? && !force {
         true => Err(wrong(format!("{} already exists; --force overwrites it", file.display()))),

@@ -1,10 +1,10 @@
-//! What the command line adds to an error: the flag or command that would avoid it. Libraries know no flags; they have
-//! typed errors and remedies, and this is the only place that puts them into the words of the command line.
+//! Hints that the command line adds to an error: the flag or command that would avoid it. Libraries know no flags;
+//! they have typed errors and remedies, and only this file translates them to flags.
 
 use ppgn::graph::Remedy;
 use ppgn::graph::format::Format;
 
-/// The advice for an error, if there is any.
+/// The hint for an error, if there is one.
 pub(super) fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let wl = cause.downcast_ref().and_then(of_wl);
@@ -55,7 +55,7 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
     })
 }
 
-/// A remedy in the words of the command line.
+/// A remedy as flags and commands.
 pub(super) fn advice(remedy: &Remedy) -> String {
     match remedy {
         Remedy::RaiseUnpackedLimit => "--max-unpacked raises the limit".into(),
@@ -69,7 +69,7 @@ pub(super) fn advice(remedy: &Remedy) -> String {
         }
         Remedy::NameMirror => "`ppgn data get NAME --from URL` downloads from a mirror".into(),
         Remedy::Replace => "`ppgn data get NAME --force` replaces the file".into(),
-        // Remedies may be added to the library before the command line knows them.
+        // The library may have remedies that the command line does not know yet.
         _ => "see `ppgn --help`".into(),
     }
 }

@@ -1,8 +1,8 @@
 //! `ppgn import`: a PyTorch checkpoint of the paper's authors as a run, for `predict` and `embed`.
 //!
-//! A checkpoint holds weights and nothing of the data. With `--data` features and classes are those of a dataset, which
-//! must fit; without, they are the simplest that fit: node labels 0, 1, ... for the channels of the input, classes 0, 1, ...
-//! for the outputs.
+//! A checkpoint holds weights and nothing about the data. With `--data`, features and classes are those of a dataset,
+//! which must fit. Without it, they are the simplest that fit: node labels 0, 1, ... for the input channels, classes
+//! 0, 1, ... for the outputs.
 
 use super::data::DATA_HELP;
 use super::folder::made;
@@ -26,19 +26,19 @@ use std::process::ExitCode;
 pub(crate) struct Args {
     /// The checkpoint: a .tar or .pt with the authors' names under `model_state_dict`
     file: PathBuf,
-    /// How graphs become the network's inputs: authors, paper, qm9, paper+identity, paper+transposed
+    /// Input encoding of the network: authors, paper, qm9, paper+identity or paper+transposed
     #[arg(long, value_name = "ENCODING", default_value = "authors", value_parser = encoding)]
     encoding: Encoding,
-    /// The run folder [default: runs/NAME of the file, with a number after it if that exists]
+    /// The run folder [default: runs/NAME of the file, with a number appended if that exists]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
-    /// The dataset that it was trained on: node labels and classes are numbered as there
+    /// The dataset that it was trained on, which determines node labels and classes
     #[arg(long, value_name = "DATA")]
     data: Option<String>,
-    /// For regression, the targets of --data by name, in the order of the outputs; all otherwise
+    /// For regression, the targets of --data by name, in the order of the outputs [default: all]
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', requires = "data")]
     targets: Vec<String>,
-    /// What follows the blocks, i or ii, where the shapes fit both
+    /// Suffix after the blocks, i or ii, if the shapes fit both
     #[arg(long, value_name = "KIND", value_parser = named::<SuffixKind>)]
     suffix: Option<SuffixKind>,
     /// Print one JSON object
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let config = checkpoint.config.clone();
     let fit = match &args.data {
         Some(spec) => Fit::of(&load_all(spec, &args.input)?.1, &args.targets, args.encoding, &config)?,
-        None => Fit::plainest(args.encoding, &config)?,
+        None => Fit::simplest(args.encoding, &config)?,
     };
     let Fit { source, schema, goal, scaling, note } = fit;
     let settings = Settings::imported(Imported {
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a run needs to know of the data, and what a user should know of that.
+/// What a run needs to know about the data, and a note for the user.
 struct Fit {
     source: Option<String>,
     schema: Schema,
@@ -107,7 +107,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// As a dataset says.
+    /// From a dataset.
     fn of(dataset: &Dataset, targets: &[String], encoding: Encoding, config: &PpgnConfig) -> Result<Self> {
         let (name, goal) = (dataset.name(), Goal::of(dataset, targets)?);
         let channels = encoding.encoder(dataset.schema())?.channels().len();
@@ -134,15 +134,15 @@ impl Fit {
         let scaling = goal.scaling(dataset, &all)?;
         let note = (!scaling.is_empty()).then(|| {
             format!(
-                "the outputs are taken for targets standardised by mean and deviation over all of {name}; a checkpoint \
-                 does not say by which graphs it was (`predict --scores` shows the outputs as they are)"
+                "the outputs are interpreted as targets standardised by mean and deviation over all of {name}; a checkpoint \
+                 does not say over which graphs (`predict --scores` shows the raw outputs)"
             )
         });
         Ok(Fit { source: Some(name.to_string()), schema: dataset.schema().clone(), goal, scaling, note })
     }
 
-    /// The plainest data that fits.
-    fn plainest(encoding: Encoding, config: &PpgnConfig) -> Result<Self> {
+    /// The simplest data that fits.
+    fn simplest(encoding: Encoding, config: &PpgnConfig) -> Result<Self> {
         if encoding.kind == Kind::Qm9 {
             let names =
                 (0..config.outputs).map(|i| Target { name: format!("output{i}"), unit: String::new() });
@@ -151,9 +151,7 @@ impl Fit {
                 schema: molecules(),
                 goal: Goal::Targets(names.collect()),
                 scaling: vec![Scaling { mean: 0.0, deviation: 1.0 }; config.outputs],
-                note: Some(
-                    "the outputs are given as they are; --data QM9 turns them into its targets".into(),
-                ),
+                note: Some("predictions are raw outputs; --data QM9 interprets them as its targets".into()),
             });
         }
         let directed = encoding.transposed;
@@ -172,11 +170,11 @@ impl Fit {
         };
         let note = match labels {
             0 => format!(
-                "inputs are taken for graphs without features, outputs for classes 0 to {}",
+                "inputs are interpreted as graphs without features, outputs as classes 0 to {}",
                 config.outputs - 1
             ),
             n => format!(
-                "inputs are taken for node labels 0 to {}, outputs for classes 0 to {}; --data DATA takes them from a dataset",
+                "inputs are interpreted as node labels 0 to {}, outputs as classes 0 to {}; --data DATA takes them from a dataset",
                 n - 1,
                 config.outputs - 1
             ),

@@ -1,4 +1,4 @@
-//! All of the data at once, as the commands that train and predict need it.
+//! Loads whole datasets, for the commands that train and predict.
 
 use super::input::InputArgs;
 use super::wrong::wrong;
@@ -7,11 +7,11 @@ use ppgn::graph::locate::{Locator, What};
 use ppgn::graph::{Dataset, Error};
 use ppgn::train::Session;
 
-/// Data as a run remembers it.
+/// A dataset, with the name under which a run stores it.
 pub(crate) struct Data {
-    /// A session for it: the colours of what is in a file are kept in the data folder.
+    /// A session for it: the colours of data from a file are kept in the data folder.
     pub(crate) session: Session,
-    /// A name for it that means the same from any folder.
+    /// Its name, valid in any working directory.
     pub(crate) spec: String,
     /// The graphs.
     pub(crate) dataset: Dataset,
@@ -26,7 +26,7 @@ pub(crate) fn load_to_train(session: &Session, spec: &str, input: &InputArgs) ->
     Ok(Data { session, spec, dataset })
 }
 
-/// All of the data, and a name for it that means the same from any folder.
+/// The whole dataset, and a name for it that is valid in any working directory.
 pub(crate) fn load_all(spec: &str, input: &InputArgs) -> Result<(String, Dataset)> {
     let locator = input.locator()?;
     let spec = anywhere(spec, &locator)?;
@@ -37,12 +37,12 @@ pub(crate) fn load_all(spec: &str, input: &InputArgs) -> Result<(String, Dataset
     Ok((spec, dataset))
 }
 
-/// The absolute path for a file, and everything else as it is.
+/// The absolute path of a file; any other name unchanged.
 fn anywhere(spec: &str, locator: &Locator) -> Result<String> {
     let located = locator.resolve(spec)?;
     let What::File(path) = &located.what else { return Ok(spec.to_string()) };
     let path = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
-    // A name that is not Unicode cannot be written down; what the user typed still works from here.
+    // A name that is not Unicode cannot be stored; what the user typed still works in this directory.
     let Some(path) = path.to_str() else { return Ok(spec.to_string()) };
     Ok(located.index.map_or_else(|| path.to_string(), |index| format!("{path}:{index}")))
 }

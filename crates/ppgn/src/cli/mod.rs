@@ -25,11 +25,11 @@ use clap::{Parser, Subcommand};
 use ppgn::graph::text::{escaped, escaped_lines};
 use std::process::ExitCode;
 
-/// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
+/// Graph networks with provable Weisfeiler-Leman power, and the tests that bound them.
 #[derive(Debug, Parser)]
 #[command(name = "ppgn", version, propagate_version = true, max_term_width = 110)]
 #[command(
-    after_help = "Try: ppgn train                  a network on graphs that no message-passing network can distinguish\n     ppgn data info csl          what is in a built-in dataset\n     ppgn data list              what data there is\n     ppgn wl compare figure1     two graphs that no message-passing network can distinguish"
+    after_help = "Try: ppgn train                  train on graphs that no message-passing network can distinguish\n     ppgn data info csl          show what is in a built-in dataset\n     ppgn data list              list datasets, generators and formats\n     ppgn wl compare figure1     compare two graphs that no message-passing network can distinguish"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -38,7 +38,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Look at datasets, convert, check and download them
+    /// Inspect, convert, check and download datasets
     Data(data::Args),
     /// Run Weisfeiler-Leman tests: colours, verdicts with reasons, digests, the subtree kernel
     Wl(wl::Args),
@@ -46,21 +46,21 @@ enum Command {
     Train(Box<train::Args>),
     /// Predict with a trained network: classes with probabilities, or values
     Predict(predict::Args),
-    /// Write the pooled features of graphs, as a trained network sees them
+    /// Write the pooled features of graphs, computed by a trained network
     Embed(embed::Args),
     /// List the runs in a folder: settings, state, best results
     Runs(runs::Args),
-    /// Write the network that is a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
+    /// Write the network that computes a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
     /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
-    /// Cross-validate: the protocol of the paper's Table 1, resumable fold by fold
+    /// Cross-validate by the protocol of the paper's Table 1, resumable fold by fold
     Cv(Box<protocol::cv::Args>),
-    /// Search for settings: the paper's grid, or another, on one fixed split
+    /// Search for settings on one fixed split: the paper's grid, or another
     Search(Box<protocol::search::Args>),
-    /// Reproduce the paper's tables and figure, beside the printed numbers
+    /// Reproduce the paper's tables and figure, next to the printed numbers
     Reproduce(Box<protocol::reproduce::Args>),
-    /// Time training on this machine: a step on random inputs, an epoch of a dataset
+    /// Benchmark training on this machine: a step on random inputs, an epoch on a dataset, scaling with n
     Bench(bench::Args),
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn run() -> ExitCode {
             if let Some(io) = error.downcast_ref::<std::io::Error>()
                 && io.kind() == std::io::ErrorKind::BrokenPipe
             {
-                return ExitCode::SUCCESS; // whoever was reading has seen enough
+                return ExitCode::SUCCESS; // the reader has closed the pipe
             }
             // Messages quote files; what a terminal would obey is made visible.
             eprintln!("error: {}", escaped_lines(&message(&error)));
@@ -99,7 +99,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// The message of an error and of its causes, each once: many messages end with that of their cause.
+/// The messages of an error and its causes, each once: many messages end with that of their cause.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

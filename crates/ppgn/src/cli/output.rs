@@ -1,4 +1,4 @@
-//! What a command prints: text for people, or one JSON object for scripts.
+//! Output of commands: text for people, or one JSON object for scripts.
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,7 +10,7 @@ pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{value}\n"))
 }
 
-/// Prints text as it is. A closed pipe comes back as an error, not as a panic.
+/// Prints text unchanged. A closed pipe is an error, not a panic.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -18,7 +18,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A number of bytes as people write it.
+/// A number of bytes with a unit.
 pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..=1023 => format!("{n} B"),
@@ -33,12 +33,12 @@ pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// A number with at most two decimals, as the tables of the field print it.
+/// A number rounded to two decimals.
 pub(crate) fn rounded(x: f64) -> f64 {
     (x * 100.0).round() / 100.0
 }
 
-/// A number in few characters: integers plain, others with four significant digits.
+/// A short form of a number: integers as they are, others with four significant digits.
 pub(crate) fn short(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 {
         return format!("{x}");
@@ -50,13 +50,13 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
-/// Figures by the names of the targets.
+/// Values by the names of the targets.
 pub(crate) fn by_target(targets: &[String], figures: &[f64]) -> serde_json::Value {
     let pairs = targets.iter().zip(figures).map(|(name, x)| (name.clone(), (*x).into()));
     serde_json::Value::Object(pairs.collect())
 }
 
-/// Rows in columns, the first column to the left, the others to the right.
+/// A table: the first column aligned left, the others right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
@@ -75,13 +75,13 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Names and what is to be said of them, the names in a column.
+/// Names and values in two columns.
 pub(crate) fn facts(facts: &[(&str, String)]) -> String {
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     facts.iter().map(|(name, fact)| format!("  {name:width$}   {fact}\n")).collect()
 }
 
-/// Paints text for a terminal, and leaves it plain elsewhere (a pipe, a file, `NO_COLOR`).
+/// Colours text for a terminal, and leaves it plain elsewhere (a pipe, a file, `NO_COLOR`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint(bool);
 
@@ -91,7 +91,7 @@ impl Paint {
         Paint(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
     }
 
-    /// In the colour of a class: of the 256 that terminals have, those that read well on light and dark.
+    /// In the colour of a class: those of a terminal's 256 colours that are legible on light and dark backgrounds.
     pub(crate) fn class(self, colour: u32, text: &str) -> String {
         const CODES: [u8; 12] = [33, 202, 35, 164, 178, 44, 197, 70, 99, 208, 31, 130];
         match self.0 {
@@ -101,7 +101,7 @@ impl Paint {
     }
 }
 
-/// A progress bar on standard error, where that is a terminal and the work is not over at once.
+/// A progress bar on standard error, if that is a terminal and there is more than one step.
 pub(crate) fn progress(steps: usize, what: &str, quiet: bool) -> ProgressBar {
     if quiet || steps < 2 {
         return ProgressBar::hidden();
@@ -111,7 +111,7 @@ pub(crate) fn progress(steps: usize, what: &str, quiet: bool) -> ProgressBar {
     style.map(|s| bar.clone().with_style(s)).unwrap_or(bar)
 }
 
-/// A bar for downloads, and what moves it. Hidden where there is no terminal.
+/// A progress bar for downloads, and the callback that moves it. Hidden if there is no terminal.
 pub(crate) fn download_bar(quiet: bool) -> (ProgressBar, Progress) {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::no_length() };
     let style = "{msg} {bar:30} {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}, {eta} left";

@@ -1,4 +1,4 @@
-//! `ppgn runs`: the runs in a folder, what they are, where they stand, what they gave.
+//! `ppgn runs`: lists the runs in a folder with their settings, state and best results.
 
 use super::output::{self, by_target};
 use super::wrong::wrong;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// `ppgn runs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder; runs are found in it and in its folders
+    /// The folder to search, with its subfolders
     #[arg(default_value = "runs")]
     dir: PathBuf,
     /// Print one JSON object
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How deep runs are looked for.
+/// How deep subfolders are searched.
 const DEPTH: usize = 5;
 
 /// Runs `ppgn runs`.
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run folders at or below a folder, by name. What is inside a run is not one.
+/// The run folders at or below a folder, by name. Folders inside a run are not searched.
 fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
     if dir.join("config.toml").exists() {
         runs.push(dir.to_path_buf());
@@ -62,7 +62,7 @@ fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     inner.sort();
-    // A folder inside that cannot be read hides its own runs only.
+    // A subfolder that cannot be read hides only its own runs.
     inner.iter().for_each(|dir| find(dir, depth - 1, runs).unwrap_or_default());
     Ok(())
 }
@@ -122,7 +122,7 @@ fn division(division: Division) -> String {
 
 fn to_text(runs: &[(PathBuf, Result<Overview, Error>)]) -> String {
     let head =
-        ["run", "dataset", "preset", "seed", "blocks", "division", "epochs", "state", "best", "figure"];
+        ["run", "dataset", "preset", "seed", "blocks", "division", "epochs", "state", "best", "result"];
     let mut rows = vec![head.map(String::from).to_vec()];
     let mut damaged = String::new();
     for (path, run) in runs {

@@ -1,4 +1,4 @@
-//! The session of the process: one, made by the command that trains, and stopped by Ctrl-C.
+//! The session of the process: created by the command that trains, interrupted by Ctrl-C.
 
 use super::interrupt::on_ctrl_c;
 use super::threads::ThreadsArgs;

@@ -1,18 +1,18 @@
-//! How many threads a command works with.
+//! The number of threads of a command.
 
 /// `--threads`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ThreadsArgs {
-    /// Threads to use [default: all cores]
+    /// Number of threads; results do not depend on it [default: number of cores]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
 }
 
 impl ThreadsArgs {
-    /// Makes it so, for the rest of the process.
+    /// Sets the number of threads for the rest of the process.
     pub(crate) fn apply(self) {
         if let Some(threads) = self.threads {
-            // Only the first call of a process counts, and this is it.
+            // Only the first call of a process has an effect, and this is it.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
     }

@@ -1,5 +1,5 @@
-//! A call of the command line that cannot be answered, whatever the libraries would say: options that contradict each other, a
-//! file name with the wrong extension.
+//! Wrong calls of the command line that no library can detect: options that contradict each other, a file name with
+//! the wrong extension.
 
 /// A wrong call: the message, and exit code 2.
 #[derive(Debug)]

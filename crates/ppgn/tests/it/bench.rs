@@ -90,15 +90,15 @@ fn growth_with_the_nodes() {
     line("bench scaling --tuples 3").fails(2, "--tuples");
     line("bench scaling block-1").fails(2, "block-2 to block-10");
     line("bench cost block-2 --nodes 0").fails(2, "at least one node");
-    let told = line("bench cost block-3 --nodes 4 --features 2 --repeats 1").ok().out;
-    assert!(told.contains("forward pass"), "{told}");
+    let text = line("bench cost block-3 --nodes 4 --features 2 --repeats 1").ok().out;
+    assert!(text.contains("forward pass"), "{text}");
 }
 
-/// Space is told in numbers large enough to stand out of what a process needs anyway.
+/// Memory is measured at sizes large enough to exceed what a process needs anyway.
 #[test]
 fn space_grows_as_the_tuples() {
     if !cfg!(target_os = "linux") {
-        eprintln!("SKIPPED: memory is told on Linux only");
+        eprintln!("SKIPPED: memory is reported on Linux only");
         return;
     }
     let space = |nodes: usize| {

@@ -177,10 +177,10 @@ fn wrong_calls() {
     call("csl --target mu", 2, "csl has no target `mu`; it has none");
     call("csl --limit 0", 2, "limit of 0");
     call("csl --limit 9 --fold 1", 2, "--limit cannot be used with --fold");
-    call("csl --epochs 0", 2, "at least one epoch");
+    call("csl --epochs 0", 2, "the number of epochs must be at least 1");
     call("csl --rate -1", 2, "rate");
     call("csl --rate nan", 2, "rate");
-    call("csl --batch 0", 2, "a batch has at least one graph");
+    call("csl --batch 0", 2, "the batch size must be at least 1");
     call("csl --blocks 4,0", 2, "channel");
     call("csl --encoding paper+transposed", 2, "transposed");
     call("csl --encoding qm9", 1, "13 node attributes");
@@ -228,20 +228,20 @@ fn wrong_resumes() {
     resume("--fold 7").fails(2, "the run's own settings");
     resume("--out x").fails(2, "cannot be used with");
     let done = resume("--json").ok();
-    assert!(done.err.contains("is finished already"), "{}", done.err);
+    assert!(done.err.contains("is already finished"), "{}", done.err);
     assert_eq!(done.json()["epochs"], 3);
 
     // Unfinished from here on.
     let summary = run.join("summary.json");
     std::fs::remove_file(&summary).unwrap();
     resume("csl").fails(2, "content has changed");
-    resume("no-such.g6").fails(2, "says where it is now");
+    resume("no-such.g6").fails(2, "gives its new location");
     let config = run.join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     for (from, to, told) in [
         ("epochs = 3", "epochs = 3\nepoch = 3", "unknown field `epoch`"),
-        ("epochs = 3", "epochs = 0", "at least one epoch"),
-        ("batch = 4", "batch = 0", "a batch has at least one graph"),
+        ("epochs = 3", "epochs = 0", "the number of epochs must be at least 1"),
+        ("batch = 4", "batch = 0", "the batch size must be at least 1"),
         ("inputs = 2", "inputs = 3", "the network takes 3 channels"),
         ("outputs = 2", "outputs = 5", "the network has 5 outputs"),
         ("[network]", "[network", "config.toml"),
@@ -303,7 +303,7 @@ fn a_run_finds_its_data_from_any_folder() {
     assert_eq!(before, exact(&run));
     std::fs::remove_file(run.join("summary.json")).unwrap();
     std::fs::rename(folder.path().join("d.jsonl"), folder.path().join("moved.jsonl")).unwrap();
-    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).fails(2, "says where it is now");
+    ppgn(["train", "--quiet", "--resume", run.to_str().unwrap()]).fails(2, "gives its new location");
     inside("train moved.jsonl --quiet --resume run").ok();
     assert_eq!(before, exact(&run));
 }

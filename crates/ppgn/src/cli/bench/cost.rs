@@ -11,15 +11,15 @@ use std::process::ExitCode;
 /// `ppgn bench cost`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// block-K: the network's block on K-tuples (block-2 is the paper's); layer-K: the linear equivariant layer on K-tensors
+    /// block-K: a block on K-tuples (block-2 is the paper's); layer-K: the linear equivariant layer on K-tensors
     subject: Subject,
-    /// Nodes of the graph
+    /// Number of nodes of the graph
     #[arg(long, value_name = "N", default_value_t = 64)]
     nodes: usize,
-    /// Channels of input and output
+    /// Number of input and output channels
     #[arg(long, value_name = "F", default_value_t = 4)]
     features: usize,
-    /// Passes to take the median of, after one that warms up
+    /// Number of measured passes, after one warm-up pass; the median counts
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: usize,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
             ("work", format!("{}, {} nodes, {} features", figures.subject, figures.nodes, figures.features)),
             ("threads", figures.threads.to_string()),
             ("forward pass", format!("{:.3} ms", figures.forward_ms)),
-            ("memory", known(figures.space_mb, " MiB at most")),
+            ("memory", known(figures.space_mb, " MiB at peak")),
         ]))?,
     }
     Ok(ExitCode::SUCCESS)

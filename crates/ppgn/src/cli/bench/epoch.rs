@@ -22,12 +22,12 @@ use std::process::ExitCode;
 pub(super) struct Args {
     /// The dataset
     data: String,
-    /// The batches: a JSON file with a list of lists of graph numbers, counted from 0 [default: drawn as for training]
+    /// JSON file with the batches: a list of lists of graph indices, counted from 0 [default: drawn as for training]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "batch", "batching"])]
     batches: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadsArgs,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let figures = figures?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
-        false => output::print(&told(&figures))?,
+        false => output::print(&to_text(&figures))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -68,22 +68,22 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 fn read_batches(path: &Path) -> Result<Vec<Vec<u32>>> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
     let unreadable = |e: serde_json::Error| {
-        wrong(format!("{}: not a list of lists of graph numbers, such as [[0, 3], [1]]: {e}", path.display()))
+        wrong(format!("{}: not a list of lists of graph indices, such as [[0, 3], [1]]: {e}", path.display()))
     };
     serde_json::from_str(&text).map_err(unreadable)
 }
 
-fn told(figures: &EpochFigures) -> String {
+fn to_text(figures: &EpochFigures) -> String {
     let EpochFigures { graphs, batches, pairs, rows, epoch_s, prepare_s, .. } = figures;
     let shares =
         rows.iter().map(|&r| format!("{:.0} %", 100.0 * r as f64 / *pairs as f64)).collect::<Vec<_>>();
     output::facts(&[
         ("work", format!("{graphs} graphs of {} in {batches} batches, {pairs} pairs", figures.dataset)),
-        ("space", format!("{}, rows by level {}", figures.space, shares.join(" / "))),
+        ("space", format!("{}, rows per level {}", figures.space, shares.join(" / "))),
         ("threads", figures.threads.to_string()),
         ("epoch", format!("{epoch_s:.2} s")),
         ("preparation", format!("{prepare_s:.2} s, {:.2} epochs", prepare_s / epoch_s)),
         ("loss", format!("{:.4} per graph", figures.loss / *graphs as f64)),
-        ("memory", known(figures.peak_rss_mb, " MiB at most")),
+        ("memory", known(figures.peak_rss_mb, " MiB at peak")),
     ])
 }

@@ -1,4 +1,4 @@
-//! `ppgn bench`: what networks cost here and now, for people and for `benches/peers/compare.py`.
+//! `ppgn bench`: what networks cost on this machine, for people and for `benches/peers/compare.py`.
 
 mod cost;
 mod epoch;
@@ -18,13 +18,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Time a training step of three blocks on random inputs, beside a plain matrix product
+    /// Time a training step of three blocks on random inputs, next to a plain matrix product
     Step(step::Args),
-    /// Time an epoch of training on a dataset, and its preparation separately
+    /// Time an epoch of training on a dataset, and separately its preparation
     Epoch(Box<epoch::Args>),
     /// Time a forward pass of a block or of an equivariant layer on one graph
     Cost(cost::Args),
-    /// Measure how cost grows with the number of nodes: fitted exponents and a plot, beside the theory
+    /// Measure how the cost scales with the number of nodes: fitted exponents and a plot, next to theory
     Scaling(scaling::Args),
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     }
 }
 
-/// A figure that not every system tells.
+/// A measurement that not every system provides.
 fn known(figure: Option<f64>, unit: &str) -> String {
-    figure.map_or_else(|| "not known on this system".into(), |x| format!("{x:.0}{unit}"))
+    figure.map_or_else(|| "unknown on this system".into(), |x| format!("{x:.0}{unit}"))
 }

@@ -10,27 +10,27 @@ use std::process::{Command, ExitCode, Stdio};
 /// `ppgn bench scaling`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Every size is measured by a `ppgn bench cost` in a process of its own, so that its memory is measured alone. By the theory a block on k-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: MLPs cost n^k too, and the product passes them only where n is well above the features."
+    after_help = "Each size is measured by `ppgn bench cost` in a process of its own, so that memory is measured separately. In theory a block on k-tuples takes time n^(k+1) and space n^k, a linear equivariant layer on k-tensors n^k and n^k. Few features show it best: the MLPs cost n^k, and the product dominates them only if n is well above the number of features."
 )]
 pub(super) struct Args {
     /// What to measure: block-K or layer-K [default: block-2 block-3 layer-2 layer-3]
     subjects: Vec<Subject>,
-    /// The most tuples of a graph: n^K of K-tuples
+    /// Maximum number of tuples of a graph: n^K
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     tuples: usize,
-    /// Channels of input and output
+    /// Number of input and output channels
     #[arg(long, value_name = "F", default_value_t = 4)]
     features: usize,
-    /// Passes to take the median of, after one that warms up
+    /// Number of measured passes, after one warm-up pass; the median counts
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: usize,
-    /// Threads to use
+    /// Number of threads
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Write scaling.csv and scaling.svg to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     for (&subject, sizes) in subjects.iter().zip(sizes) {
         let mut points = Vec::new();
         for nodes in sizes {
-            bar.set_message(format!("sizes, {subject} of {nodes} nodes"));
+            bar.set_message(format!("sizes, {subject} with {nodes} nodes"));
             let point = measure(args, subject, nodes);
             if interrupt.check().is_err() {
                 bar.finish_and_clear();
@@ -66,14 +66,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     }
     match args.json {
         true => output::json(&serde_json::json!({ "subjects": growths }))?,
-        false => output::print(&told(&growths))?,
+        false => output::print(&to_text(&growths))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// One size, in a process of its own.
 fn measure(args: &Args, subject: Subject, nodes: usize) -> Result<CostFigures> {
-    let program = std::env::current_exe().context("the program does not know where it is")?;
+    let program = std::env::current_exe().context("the path of the running program is unknown")?;
     let mut command = Command::new(program);
     command.args(["bench", "cost", &subject.to_string(), "--json"]);
     for (name, value) in [
@@ -86,12 +86,12 @@ fn measure(args: &Args, subject: Subject, nodes: usize) -> Result<CostFigures> {
     }
     let output = command.stdin(Stdio::null()).output().context("`ppgn bench cost` cannot be started")?;
     if !output.status.success() {
-        bail!("{subject} of {nodes} nodes: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!("{subject} with {nodes} nodes: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn told(growths: &[Growth]) -> String {
+fn to_text(growths: &[Growth]) -> String {
     let mut text = String::new();
     for growth in growths {
         let row = |name: &str, of: &dyn Fn(&CostFigures) -> String| {
@@ -103,12 +103,12 @@ fn told(growths: &[Growth]) -> String {
             row("space, MiB", &|p| p.space_mb.map_or("-".into(), |x| format!("{x:.1}"))),
         ]);
         text += &format!(
-            "  time as n^{:.2}, in the last doubling n^{:.2}; by the theory n^{}\n",
+            "  time as n^{:.2}, in the last doubling n^{:.2}; in theory n^{}\n",
             growth.time_fit, growth.time_last, growth.time_claim
         );
         if let (Some(fit), Some(last)) = (growth.space_fit, growth.space_last) {
             text += &format!(
-                "  space as n^{fit:.2}, in the last doubling n^{last:.2}; by the theory n^{}\n",
+                "  space as n^{fit:.2}, in the last doubling n^{last:.2}; in theory n^{}\n",
                 growth.space_claim
             );
         }

@@ -13,28 +13,29 @@ use std::process::ExitCode;
 /// `ppgn bench step`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Three blocks of F features, suffix ii, two classes, summed cross entropy, Adam, f32. The graphs' inputs are random numbers, as in\nthe PyTorch program that benches/peers/compare.py runs beside it: no two pairs are alike, so --space quotient is no shortcut here."
+    after_help = "Three blocks of F features, suffix ii, two classes, summed cross entropy, Adam, f32. The inputs are random numbers, as in the PyTorch program that benches/peers/compare.py runs in turn with it: no two pairs are alike, so --space quotient saves nothing here. The speed is compared with a plain matrix product of our own kernel (gemm_gflops); compare.py uses torch.mm."
 )]
 pub(super) struct Args {
-    /// Graphs in the batch
+    /// Number of graphs in the batch
     #[arg(long, value_name = "B", default_value_t = 5)]
     batch: usize,
-    /// Nodes of each graph
+    /// Number of nodes of each graph
     #[arg(long, value_name = "N", default_value_t = 18)]
     nodes: usize,
-    /// Input channels
+    /// Number of input channels
     #[arg(long, value_name = "C", default_value_t = 8)]
     inputs: usize,
-    /// The width of the three blocks
+    /// Width of the three blocks
     #[arg(long, value_name = "F", default_value_t = 400)]
     features: usize,
-    /// Layers of the MLPs m1 and m2
+    /// Number of layers of the MLPs m1 and m2
     #[arg(long, value_name = "D", default_value_t = 2)]
     depth: usize,
-    /// What the rows are: dense (every pair of nodes), quotient (every colour of pairs), or auto, the cheaper
+    /// Space to compute on: dense (one row per pair of nodes), quotient (one row per colour of pairs) or auto (the
+    /// cheaper)
     #[arg(long, value_name = "SPACE", default_value = "dense", value_parser = named::<SpaceChoice>)]
     space: SpaceChoice,
-    /// Steps to take the median of, after two that warm up
+    /// Number of measured steps, after two warm-up steps; the median counts
     #[arg(long, value_name = "N", default_value_t = 7)]
     steps: usize,
     #[command(flatten)]
@@ -51,12 +52,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, space, steps })?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
-        false => output::print(&told(&figures))?,
+        false => output::print(&to_text(&figures))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(figures: &StepFigures) -> String {
+fn to_text(figures: &StepFigures) -> String {
     let StepFigures { work, threads, rows, step_ms, gflops, gemm_gflops, peak_rss_mb, minor_faults } =
         figures;
     let share = 100.0 * gflops / gemm_gflops;
@@ -68,11 +69,11 @@ fn told(figures: &StepFigures) -> String {
                 work.batch, work.nodes, work.inputs, work.features
             ),
         ),
-        ("space", format!("{}, rows by level {rows:?}", work.space.name())),
+        ("space", format!("{}, rows per level {rows:?}", work.space.name())),
         ("threads", threads.to_string()),
         ("step", format!("{step_ms:.1} ms")),
         ("speed", format!("{gflops:.1} GFLOPS, {share:.0} % of a matrix product's {gemm_gflops:.1}")),
-        ("memory", known(*peak_rss_mb, " MiB at most")),
+        ("memory", known(*peak_rss_mb, " MiB at peak")),
         ("page faults", known(*minor_faults, " per step")),
     ])
 }

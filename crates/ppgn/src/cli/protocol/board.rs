@@ -1,5 +1,5 @@
-//! How many runs side by side go, on standard error: one bar where there is a terminal; where there is none, a line when
-//! a run ends, and one now and then.
+//! The progress of many runs side by side, on standard error: one bar on a terminal; otherwise a line when a run
+//! ends, and one every 30 seconds.
 
 use crate::cli::output::{counted, short};
 use anyhow::Result;
@@ -10,8 +10,8 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How often a line says how far it is, where there is no terminal.
-const NOW_AND_THEN: Duration = Duration::from_secs(30);
+/// The interval between progress lines, if there is no terminal.
+const INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) struct Board {
     quiet: bool,
@@ -31,7 +31,7 @@ struct State {
 }
 
 impl Board {
-    /// For these jobs, which are called so (`folds`).
+    /// For these jobs, called by this name (`folds`).
     pub(super) fn new(jobs: &[Job], called: &str, quiet: bool) -> Result<Self> {
         let epochs: usize = jobs.iter().map(|job| job.settings.training.epochs).sum();
         let left = jobs.iter().map(Job::epochs_left).sum::<Result<usize, _>>()?;
@@ -65,7 +65,7 @@ impl Board {
         Ok(Board { quiet, bar, state: Mutex::new(state) })
     }
 
-    /// Shows what happens. It never stops anything: Ctrl-C interrupts the session.
+    /// Shows an event. It never stops anything: Ctrl-C interrupts the session.
     pub(super) fn watch(&self, job: &Job, notice: Notice<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         match notice {
@@ -74,7 +74,7 @@ impl Board {
                 if let Some(bar) = &self.bar {
                     bar.set_position(state.done.min(state.epochs) as u64);
                     bar.set_message(format!("{}: {}", job.name, figures(epoch)));
-                } else if !self.quiet && state.shown.elapsed() > NOW_AND_THEN {
+                } else if !self.quiet && state.shown.elapsed() > INTERVAL {
                     state.shown = Instant::now();
                     eprintln!(
                         "{}",
@@ -93,7 +93,7 @@ impl Board {
             }
             Notice::Diverged(error) => {
                 state.finished += 1;
-                self.line(&state.so_far(&format!("{} did not stay finite: {error}", job.name)));
+                self.line(&state.so_far(&format!("{} stopped: {error}", job.name)));
             }
             _ => {}
         }
@@ -131,7 +131,7 @@ impl State {
     }
 }
 
-/// How well an epoch does on what it is judged by.
+/// The metric of an epoch on the set that it is selected on.
 fn figures(epoch: &Epoch) -> String {
     let part = epoch.validation.as_ref().or(epoch.test.as_ref()).unwrap_or(&epoch.train);
     match (part.accuracy, part.mae.as_slice()) {

@@ -21,10 +21,10 @@ use std::time::Instant;
 pub(crate) struct Args {
     /// The dataset
     data: String,
-    /// Some of its folds, such as 1-5 or 1,3,5 [default: all; ten random folds if the data has none of its own]
+    /// Run only these folds, such as 1-5 or 1,3,5 [default: all; ten random folds if the data has none of its own]
     #[arg(long, value_name = "FOLDS")]
     folds: Option<String>,
-    /// The folder of the folds' runs; what is finished there is not run again [default: runs/cv-DATASET-PRESET-SEED]
+    /// The folder for the runs; finished runs in it are not repeated [default: runs/cv-DATASET-PRESET-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let chosen = args.settings.chosen()?;
     if chosen.division.is_some() {
-        return Err(wrong("cv divides the data into folds: leave fold, holdout and split out of the file"));
+        return Err(wrong("cv splits the data into folds: remove fold, holdout and split from the file"));
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
     let data = chosen.load(&session(), &args.data, &args.input)?;
@@ -54,15 +54,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
-    shown(&report, args.work.json, seconds, &out, || Ok(told(&report, seconds, &out)))
+    shown(&report, args.work.json, seconds, &out, || Ok(to_text(&report, seconds, &out)))
 }
 
-/// `88.3 +- 5.1 %`, or without deviation where there is none.
+/// `88.30 ± 5.10`, or without the deviation if there is none.
 pub(super) fn percent(mean: f64, deviation: Option<f64>) -> String {
     deviation.map_or_else(|| format!("{mean:.2}"), |s| format!("{mean:.2} ± {s:.2}"))
 }
 
-fn told(report: &CvReport, seconds: f64, out: &Path) -> String {
+fn to_text(report: &CvReport, seconds: f64, out: &Path) -> String {
     let at_best = |curve: &Vec<f64>| curve.get(report.epoch - 1).copied().unwrap_or(0.0) * 100.0;
     let mut rows =
         vec![vec!["fold".to_string(), format!("at epoch {}", report.epoch), "its own best".into()]];

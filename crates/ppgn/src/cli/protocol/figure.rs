@@ -15,23 +15,23 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HELP: &str = "\
-Four models with blocks of 32, 64 and 256 channels, depth 2 and suffix ii: mp (the paper's matrix product), mp+lin (with the
-full basis of linear equivariant layers beside it), lin (that basis alone) and mlp (no pair sees another). Each is trained on
-nine tenths of the graphs and validated on the tenth, as `ppgn search` divides them. Without --rate each model takes the best
-of the rates 5e-5, 1e-4, 5e-4 and 1e-3, found with the first seed. figure.svg, figure.csv and figure.json are in the
-folder, beside the runs.";
+Four models with blocks of 32, 64 and 256 channels, depth 2 and suffix ii: mp (the paper's matrix product), mp+lin (and the
+full basis of linear equivariant layers), lin (that basis alone) and mlp (each pair on its own). Each is trained on nine
+tenths of the graphs and validated on the rest, with the split of `ppgn search`. Without --rate each model takes the best of
+the learning rates 5e-5, 1e-4, 5e-4 and 1e-3, found with the first seed. figure.svg, figure.csv and figure.json are in the
+folder, next to the runs.";
 
 /// `ppgn reproduce figure`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Args {
-    /// Graphs with classes
+    /// The dataset, with classes
     #[arg(long, value_name = "DATA", default_value = "NCI1")]
     data: String,
     /// Number of seeds that the curves are averaged over: --seed and those after it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     seeds: u16,
-    /// The learning rate of all models, instead of a search
+    /// Learning rate of all models, instead of a search
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     rate: Option<f64>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     let common = &args.common;
     let data = common.load(&session(), &args.data)?;
     let last = common.seed.checked_add(u64::from(args.seeds) - 1);
-    let last = last.ok_or_else(|| wrong("the seeds go beyond the largest number"))?;
+    let last = last.ok_or_else(|| wrong("the last seed is beyond 2^64 - 1"))?;
     let figure = Figure {
         data: &data.spec,
         dataset: &data.dataset,
@@ -69,11 +69,11 @@ pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     let report = figure.finish(&trained)?;
     let seconds = start.elapsed().as_secs_f64();
     shown(&report, common.work.json, seconds, &figure.folder, || {
-        Ok(format!("{}{}", told(&report, seconds, &figure.folder), common.reservation()))
+        Ok(format!("{}{}", to_text(&report, seconds, &figure.folder), common.reservation()))
     })
 }
 
-/// The runs that are known before any is trained, one part per model.
+/// The runs that can be planned before any is trained, one part per model.
 fn known<'a>(parts: &[FigurePart], figure: &Figure<'_>, data: &'a Data) -> Vec<Part<'a>> {
     let later = if figure.rate.is_some() { 0 } else { figure.seeds.len() - 1 };
     let part = |model: Model| Part {
@@ -102,7 +102,7 @@ fn train(
     Ok(trained?)
 }
 
-fn told(report: &FigureReport, seconds: f64, out: &Path) -> String {
+fn to_text(report: &FigureReport, seconds: f64, out: &Path) -> String {
     let head = ["model", "parameters", "rate", "s/epoch", "training %", "validation %", "epoch"];
     let mut rows = vec![head.map(String::from).to_vec()];
     for curves in &report.models {
@@ -118,17 +118,17 @@ fn told(report: &FigureReport, seconds: f64, out: &Path) -> String {
             format!("{}/{}", curves.validation_epoch, report.epochs),
         ]);
     }
-    let said =
+    let holds =
         |what: &str, so: bool| format!("{what}: {}.\n", if so { "yes, as the paper says" } else { "no" });
     format!(
-        "{}, {} graphs: the highest of the training and of the validation curve, mean over {}\n{}{}{}\
+        "{}, {} graphs: maxima of the training and validation curves, mean over {}\n{}{}{}\
          {}; figure.svg, figure.csv and the runs are in {}\n",
         report.dataset,
         report.graphs,
         output::counted(report.seeds.len(), "seed", "seeds"),
         output::table(&rows),
-        said("The MLP fits worst", report.mlp_fits_worst),
-        said("mp's validation accuracy is at least lin's", report.mp_at_least_lin),
+        holds("The MLP fits worst", report.mlp_fits_worst),
+        holds("mp's validation accuracy is at least lin's", report.mp_at_least_lin),
         duration(seconds),
         out.display()
     )

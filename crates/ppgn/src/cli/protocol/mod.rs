@@ -17,14 +17,13 @@ use std::process::ExitCode;
 /// How the runs of a protocol are executed.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WorkArgs {
-    /// Number of runs side by side [default: what the cores have room for]
+    /// Number of runs side by side [default: number of cores / threads]
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Threads of each run; the last bits of a result may depend on them, never on --jobs [default: a tenth of the
-    /// cores, at least 1]
+    /// Number of threads per run; results do not depend on it [default: a tenth of the cores, at least 1]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object
@@ -45,20 +44,20 @@ impl WorkArgs {
 /// Says how to resume after Ctrl-C.
 fn stopped(folder: &Path) -> ExitCode {
     eprintln!(
-        "stopped; what is finished is in {}. The same command (with --out {}) resumes from there",
+        "stopped; finished runs are in {}. The same command (with --out {}) resumes",
         folder.display(),
         folder.display()
     );
     ExitCode::from(INTERRUPTED)
 }
 
-/// Ends a command: its report as one object with what it took and where its runs are, or as text.
+/// Prints the report of a command: one JSON object with its time and the folder of its runs, or text.
 fn shown(
     report: &impl Serialize,
     json: bool,
     seconds: f64,
     out: &Path,
-    told: impl FnOnce() -> Result<String>,
+    text: impl FnOnce() -> Result<String>,
 ) -> Result<ExitCode> {
     if json {
         let mut object = serde_json::to_value(report)?;
@@ -66,12 +65,12 @@ fn shown(
         object["out"] = out.display().to_string().into();
         output::json(&object)?;
     } else {
-        output::print(&told()?)?;
+        output::print(&text()?)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A time as people say it.
+/// A duration, rounded.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => output::counted(s.round() as usize, "second", "seconds"),

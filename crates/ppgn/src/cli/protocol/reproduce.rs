@@ -1,4 +1,4 @@
-//! `ppgn reproduce`: the paper's tables, measured beside printed, and its figure.
+//! `ppgn reproduce`: the paper's tables, measured next to printed, and its figure.
 
 use super::board::Board;
 use super::cv::percent;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Longer than this wants `--yes`.
+/// Anything longer needs `--yes`.
 const AN_HOUR: f64 = 3600.0;
 
 /// `ppgn reproduce`.
@@ -35,24 +35,24 @@ pub(crate) struct Args {
 enum Table {
     /// Table 1: 10-fold accuracy on eight datasets
     Table1 {
-        /// Datasets of the table, once each or with commas [default: all eight]
+        /// Datasets of the table, repeated or separated by commas [default: all eight]
         #[arg(long = "dataset", value_name = "D", value_delimiter = ',')]
         datasets: Vec<String>,
-        /// What to train: paper-1, paper-2, paper-3 or any preset, once each or with commas
+        /// Presets to train: paper-1, paper-2, paper-3 or any other, repeated or separated by commas
         #[arg(long = "preset", value_name = "P", value_delimiter = ',', default_value = "paper-1")]
         presets: Vec<String>,
         #[command(flatten)]
         common: Common,
     },
-    /// Table 2: errors on QM9
+    /// Table 2: mean absolute errors on QM9
     Table2 {
-        /// Targets by name (a network each), all (one network for all), or each (twelve networks)
+        /// Targets by name (one network per target), all (one network for all), or each (twelve networks)
         #[arg(long = "target", value_name = "T", value_delimiter = ',', default_value = "all")]
         targets: Vec<String>,
-        /// What to train
+        /// Preset to train
         #[arg(long, value_name = "P", default_value = "qm9")]
         preset: String,
-        /// QM9, where it is not looked up by its name
+        /// QM9, if it is not to be found by its name
         #[arg(long, value_name = "DATA", default_value = "QM9")]
         data: String,
         #[command(flatten)]
@@ -62,22 +62,22 @@ enum Table {
     Figure(figure::Args),
 }
 
-/// What tables and figure take.
+/// The options that tables and figure share.
 #[derive(Debug, clap::Args)]
 pub(super) struct Common {
-    /// Train N epochs only, to try it out: the figures are then not the table's
+    /// Train only N epochs, to try it out: the results are then not comparable with the table
     #[arg(long, value_name = "N")]
     pub(super) epochs: Option<usize>,
-    /// Use N graphs of each dataset only, to try it out: the figures are then not the table's
+    /// Use only N graphs of each dataset, to try it out: the results are then not comparable with the table
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// What weights, batches and splits are drawn from
+    /// Random seed of weights, batches and splits
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(super) seed: u64,
     /// Start even if it takes more than an hour
     #[arg(long)]
     yes: bool,
-    /// The folder of all runs; what is finished there is not run again [default: runs/reproduce]
+    /// The folder for the runs; finished runs in it are not repeated [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -87,24 +87,24 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Ends a table: its rows as one object, or as text.
+    /// Prints a table: one JSON object, or text.
     fn show<R: Serialize>(
         &self,
         table: &str,
         rows: &[R],
         start: Instant,
         out: &Path,
-        told: fn(&[R]) -> String,
+        text: fn(&[R]) -> String,
     ) -> Result<ExitCode> {
         let report = json!({
             "table": table, "rows": rows, "epochs": self.epochs, "limit": self.limit, "seed": self.seed,
         });
         let seconds = start.elapsed().as_secs_f64();
-        let told = || Ok(format!("{}{}", told(rows), self.reservation()));
-        shown(&report, self.work.json, seconds, out, told)
+        let text = || Ok(format!("{}{}", text(rows), self.reservation()));
+        shown(&report, self.work.json, seconds, out, text)
     }
 
-    /// The folder, the same for the same words. Runs for trying have one of their own, so that they are in nobody's way.
+    /// The folder for the runs, the same for the same options. Shortened runs have a folder of their own.
     pub(super) fn folder(&self) -> PathBuf {
         let mut name = "reproduce".to_string();
         for (what, n) in [("epochs", self.epochs), ("limit", self.limit)] {
@@ -128,14 +128,14 @@ impl Common {
         Request { limit: self.limit, preset, overrides, ..Request::new(&data.spec, &data.dataset) }
     }
 
-    /// Says what makes the figures not the paper's.
+    /// A line that says why the results are not comparable with the paper's, if they are not.
     pub(super) fn reservation(&self) -> String {
         let mut cut = Vec::new();
         cut.extend(self.epochs.map(|n| output::counted(n, "epoch", "epochs")));
         cut.extend(self.limit.map(|n| output::counted(n, "graph", "graphs") + " at most"));
         match cut.is_empty() {
             true => String::new(),
-            false => format!("For trying only ({}): not the paper's protocol.\n", cut.join(", ")),
+            false => format!("Shortened ({}): not the paper's protocol.\n", cut.join(", ")),
         }
     }
 }
@@ -154,7 +154,7 @@ pub(super) struct Part<'a> {
     pub(super) name: String,
     pub(super) data: &'a Data,
     pub(super) jobs: Vec<Job>,
-    /// Runs like these that will follow.
+    /// The number of similar runs that will follow.
     pub(super) later: usize,
 }
 
@@ -279,24 +279,24 @@ fn text2(rows: &[Row2]) -> String {
     )
 }
 
-/// How parts follow each other.
+/// The order in which parts are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The runs of a part end before those of the next begin.
+    /// The runs of a part end before those of the next one start.
     OneByOne,
-    /// The runs of all parts are worked off together.
+    /// The runs of all parts run together.
     Together,
 }
 
-/// Says how long everything will take, from one measured epoch of each part. Something to end with where that is more
-/// than an hour and nobody said `--yes`, or where Ctrl-C came first.
+/// Prints how long everything will take, estimated from one measured epoch of each part. An error if that is more
+/// than an hour without `--yes`; an exit code if Ctrl-C came first.
 pub(super) fn permission(
     parts: &[Part<'_>],
     order: Order,
     workers: Workers,
     common: &Common,
 ) -> Result<Option<ExitCode>> {
-    // A run of other settings in the place of one of these is found before an epoch is measured.
+    // A run with other settings in one of the folders is found before an epoch is measured.
     for job in parts.iter().flat_map(|part| &part.jobs) {
         job.standing()?;
     }
@@ -313,7 +313,7 @@ pub(super) fn permission(
         longest = longest.max(estimated.seconds);
         if !common.work.quiet && seconds > 0.0 {
             let (epoch, left) = (short(estimated.epoch), duration(seconds));
-            eprintln!("{}: an epoch takes {epoch} s, what is left about {left}", part.name);
+            eprintln!("{}: {epoch} s per epoch, about {left} left", part.name);
         }
     }
     if order == Order::Together {
@@ -321,7 +321,7 @@ pub(super) fn permission(
     }
     if !common.work.quiet && total > 0.0 {
         eprintln!(
-            "in all about {}, with {} at a time",
+            "about {} in total, with {} at a time",
             duration(total),
             output::counted(workers.jobs, "run", "runs")
         );
@@ -329,8 +329,8 @@ pub(super) fn permission(
     match total > AN_HOUR && !common.yes {
         false => Ok(None),
         true => Err(wrong(format!(
-            "this takes about {}: `--yes` starts it, --dataset, --target or --rate choose less, and --epochs and \
-             --limit try a smaller run",
+            "this takes about {}: --yes starts it; --dataset, --target or --rate select less; --epochs and --limit \
+             try a shorter run",
             duration(total)
         ))),
     }

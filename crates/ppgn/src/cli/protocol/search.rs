@@ -1,4 +1,4 @@
-//! `ppgn search`: the paper's grid, or another, on one fixed split.
+//! `ppgn search`: a grid search on one fixed split, by default over the paper's grid.
 
 use super::board::Board;
 use super::{WorkArgs, duration, shown, stopped};
@@ -17,12 +17,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HELP: &str = "\
-A grid is a TOML file with a list of values for any of the settings but the seed:
+A grid is a TOML file with a list of values for any settings except the seed:
   rate = [1e-3, 3e-4]
   blocks = [[32, 32, 32], [64, 64, 64]]
   norm = [\"none\", \"rms\"]
-Every combination is a run. Graphs with classes: a tenth, drawn by the seed, is held out; regression: 80/10/10,
-and the validation part counts.";
+Every combination is a run. For classification a tenth of the graphs, drawn by the seed, is held out; for
+regression the split is 80/10/10 and the validation set counts.";
 
 /// `ppgn search`.
 #[derive(Debug, clap::Args)]
@@ -30,11 +30,10 @@ and the validation part counts.";
 pub(crate) struct Args {
     /// The dataset
     data: String,
-    /// The values to try [default: the paper's rates 5e-5 1e-4 5e-4 1e-3 and decays 0.5 0.75 1]
+    /// File with the values to try [default: the paper's rates 5e-5 1e-4 5e-4 1e-3 and decays 0.5 0.75 1]
     #[arg(long, value_name = "FILE.toml")]
     grid: Option<PathBuf>,
-    /// The folder of the trials' runs; what is finished there is not run again [default:
-    /// runs/search-DATASET-PRESET-SEED]
+    /// The folder for the runs; finished runs in it are not repeated [default: runs/search-DATASET-PRESET-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let chosen = args.settings.chosen()?;
     if chosen.division.is_some() {
-        return Err(wrong("search has a split of its own: leave fold, holdout and split out of the file"));
+        return Err(wrong("search has a split of its own: remove fold, holdout and split from the file"));
     }
     let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
     let data = chosen.load(&session(), &args.data, &args.input)?;
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
     let seconds = start.elapsed().as_secs_f64();
-    shown(&report, args.work.json, seconds, &out, || told(&report, &grid, seconds, &out))
+    shown(&report, args.work.json, seconds, &out, || to_text(&report, &grid, seconds, &out))
 }
 
 fn read_grid(path: &Path) -> Result<Grid> {
@@ -76,7 +75,7 @@ fn read_grid(path: &Path) -> Result<Grid> {
     Ok(Grid::from_toml(&text, &path.display().to_string())?)
 }
 
-fn told(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<String> {
+fn to_text(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<String> {
     let names: Vec<&str> = grid.names().collect();
     let figure = if report.targets.is_empty() { "accuracy %" } else { "error" };
     let mut head = vec!["rank".to_string()];
@@ -93,11 +92,11 @@ fn told(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<
     }
     let best = match &report.best {
         Some(best) => format!("The best settings, as a file for --config:\n\n{}", toml::to_string(best)?),
-        None => "No trial stayed finite: smaller rates may.\n".to_string(),
+        None => "No trial's loss stayed finite: smaller learning rates may help.\n".to_string(),
     };
-    let held_out = if report.targets.is_empty() { "a tenth held out" } else { "the validation part" };
+    let held_out = if report.targets.is_empty() { "a held-out tenth" } else { "the validation set" };
     Ok(format!(
-        "{} by {held_out}, seed {}\n{}{best}\n{}; the runs and search.json are in {}\n",
+        "{}, ranked on {held_out}, seed {}\n{}{best}\n{}; the runs and search.json are in {}\n",
         report.dataset,
         report.seed,
         output::table(&rows),

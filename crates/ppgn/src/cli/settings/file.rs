@@ -1,4 +1,4 @@
-//! Settings from a TOML file: everything that the options of the same names say.
+//! Settings from a TOML file: the same names as the options.
 
 use crate::cli::wrong::wrong;
 use anyhow::Result;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// The content of a file of settings.
+/// The content of a settings file.
 #[derive(Debug, Default)]
 pub(super) struct FileSettings {
     pub(super) preset: Option<String>,
@@ -52,7 +52,7 @@ fn parse_file(text: &str) -> Result<FileSettings, String> {
     let shown = |e: toml::de::Error| e.to_string().trim_end().to_string();
     let mut table: toml::Table = toml::from_str(text).map_err(shown)?;
     let mut file = FileSettings::default();
-    // What is not an override of the preset comes out first; the rest must be.
+    // Keys that are not overrides of the preset are taken out first.
     take(&mut table, "preset", &mut file.preset)?;
     take(&mut table, "limit", &mut file.limit)?;
     let (mut target, mut fold, mut holdout, mut split) = (None::<Targets>, None, None, None::<String>);

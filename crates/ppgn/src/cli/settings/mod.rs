@@ -1,5 +1,5 @@
-//! The settings of training as options, the same in every command that trains, and how a file, the command line and a
-//! preset come together: the command line overrides the file, the file the preset.
+//! The settings as options, the same in every command that trains, and how they are merged: the command line
+//! overrides the file, the file overrides the preset.
 //!
 //! The options themselves are declared where the settings are ([`Overrides`]).
 
@@ -12,19 +12,19 @@ use file::read_file;
 use ppgn::train::{Division, Overrides, Preset, Request, Session, limited};
 use std::path::PathBuf;
 
-/// What can be set of a network and its training.
+/// The settings of a network and its training.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    /// Where the settings start from: small, paper-1, paper-2, paper-3 or qm9 [default: small]
+    /// The preset that the settings start from: small, paper-1, paper-2, paper-3 or qm9 [default: small]
     #[arg(long, value_name = "PRESET")]
     preset: Option<String>,
-    /// A TOML file with settings by these names; the command line overrides it
+    /// TOML file with settings by these names; the command line overrides it
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
     #[command(flatten)]
     overrides: Overrides,
-    /// For regression, the targets by name, or all; once each or with commas [default: all]
+    /// For regression, the targets by name, repeated or separated by commas [default: all]
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',')]
     targets: Vec<String>,
     /// Use only N graphs of the data, drawn by the seed
@@ -32,18 +32,18 @@ pub(crate) struct SettingsArgs {
     limit: Option<usize>,
 }
 
-/// What a user chose, file and command line together.
+/// The merged settings of file and command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
     /// The preset's name.
     pub(crate) preset: String,
-    /// What is different from it.
+    /// Settings that differ from it.
     pub(crate) overrides: Overrides,
-    /// The targets, or nothing for all.
+    /// The targets; empty for all.
     pub(crate) targets: Vec<String>,
     /// The number of graphs to draw.
     pub(crate) limit: Option<usize>,
-    /// How the file divides the data, if it does.
+    /// The split in the file, if there is one.
     pub(crate) division: Option<Division>,
 }
 
@@ -56,7 +56,7 @@ impl SettingsArgs {
             && targets.is_empty()
     }
 
-    /// File and command line together.
+    /// Merges file and command line.
     pub(crate) fn chosen(&self) -> Result<Chosen> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         let targets = if self.targets.is_empty() { file.targets } else { self.targets.clone() };
@@ -71,7 +71,7 @@ impl SettingsArgs {
 }
 
 impl Chosen {
-    /// The seed that counts.
+    /// The resolved seed.
     pub(crate) fn seed(&self, dataset: &str) -> Result<u64> {
         Ok(self.overrides.apply(Preset::new(&self.preset, dataset)?).training.seed)
     }
@@ -89,7 +89,7 @@ impl Chosen {
 
     /// Loads the data, and draws a part of it if there is a limit.
     pub(crate) fn load(&self, session: &Session, spec: &str, input: &InputArgs) -> Result<Data> {
-        // A slip in the preset's name is found before a large file is read.
+        // A typo in the preset's name is found before a large file is read.
         self.seed("")?;
         let data = load_to_train(session, spec, input)?;
         let dataset = limited(&data.dataset, self.limit, self.seed(data.dataset.name())?)?;

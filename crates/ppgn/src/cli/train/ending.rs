@@ -1,4 +1,4 @@
-//! What a finished run gave, for people and for scripts.
+//! The result of a finished run, for people and for scripts.
 
 use crate::cli::output::{self, by_target, counted, short};
 use anyhow::Result;
@@ -61,7 +61,7 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
         (Goal::Targets(targets), _) => {
             let _ = writeln!(
                 text,
-                "{}: {part} error of {} {when}",
+                "{}: mean absolute {part} error of {} {when}",
                 summary.dataset,
                 counted(targets.len(), "target", "targets")
             );
@@ -81,7 +81,7 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
     text
 }
 
-/// What the built-in dataset shows.
+/// What the demo on the built-in dataset shows.
 fn lesson(classes: usize, accuracy: f64) -> String {
     let chance = 100.0 / classes as f64;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! `ppgn train`: one network on one division of a dataset, into a run folder that can always be resumed.
+//! `ppgn train`: trains one network on one split of a dataset, in a run folder that can always be resumed.
 
 mod ending;
 mod progress;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     data: Option<String>,
     #[command(flatten)]
     division: DivisionArgs,
-    /// The run folder [default: runs/DATASET-PRESET-SEED, with a number after it if that exists]
+    /// The run folder [default: runs/DATASET-PRESET-SEED, with a number appended if that exists]
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Resume a run from its last checkpoint, with its own settings
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     resume: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadsArgs,
-    /// No progress
+    /// Show no progress
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object
@@ -43,12 +43,12 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     input: InputArgs,
-    // Last, for the heading above its options in the help would go on below it.
+    // Last, because the help heading of its options would apply to what follows.
     #[command(flatten)]
     settings: SettingsArgs,
 }
 
-/// How the data is divided.
+/// How the data is split.
 #[derive(Debug, Clone, clap::Args)]
 #[group(multiple = false)]
 struct DivisionArgs {
@@ -92,10 +92,10 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
     let division = args.division.division().or(chosen.division);
     let division = division.unwrap_or(Division::Shares([0.8, 0.1, 0.1]));
     if chosen.limit.is_some() && matches!(division, Division::Fold(_)) {
-        return Err(wrong("--limit cannot be used with --fold: a fold is one of the whole dataset"));
+        return Err(wrong("--limit cannot be used with --fold: folds divide the whole dataset"));
     }
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        // Run::create says so too, but only after the data was read.
+        // Run::create checks this too, but only after the data was read.
         return Err(Error::Exists { path: out.clone() }.into());
     }
     let data = chosen.load(session, args.data.as_deref().unwrap_or("csl"), &args.input)?;
@@ -121,13 +121,15 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return Err(Error::NothingToTrain { how }.into());
     };
     if let Some(summary) = Run::summary(path)? {
-        eprintln!("{} is finished already", path.display());
+        eprintln!("{} is already finished", path.display());
         return ending::finished(&run, &summary, args.json);
     }
     let spec = args.data.as_deref().unwrap_or(&trained.data);
     let loaded = load_to_train(session, spec, &args.input).with_context(|| {
         let path = path.display();
-        format!("the data of {path} cannot be read (`ppgn train DATA --resume {path}` says where it is now)")
+        format!(
+            "the data of {path} cannot be read (`ppgn train DATA --resume {path}` gives its new location)"
+        )
     });
     let data = loaded?;
     let dataset = limited(&data.dataset, trained.limit, settings.training.seed)?;
@@ -137,7 +139,7 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
     work(args, &run, &Data { dataset, ..data })
 }
 
-/// Trains, shows how it goes, and ends with the result, or with how to resume.
+/// Trains with progress, and ends with the result or with the command that resumes.
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {

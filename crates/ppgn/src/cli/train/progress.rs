@@ -1,4 +1,4 @@
-//! How training goes, on standard error: a bar where there is a terminal, one line per epoch where there is none.
+//! The progress of training, on standard error: a bar on a terminal, otherwise one line per epoch.
 
 use crate::cli::output::{counted, short};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -56,7 +56,7 @@ impl Progress {
             (Shown::Lines { .. }, Event::Ready { space }) => eprintln!("{}", space.why),
             (Shown::Bar { bar, begun }, Event::Step { epoch, graphs, of }) => {
                 if !*begun {
-                    // Epochs done before a resume are no measure of the speed.
+                    // Epochs done before a resume must not count for the speed.
                     *begun = true;
                     bar.set_length((epochs * of) as u64);
                     bar.set_position(((epoch - 1) * of) as u64);
@@ -99,9 +99,9 @@ fn speed(state: &ProgressState, text: &mut dyn Write) {
     let _ = write!(text, "{:.0} graphs/s", state.per_sec());
 }
 
-/// An epoch's loss and how well it does, in few words.
+/// An epoch's loss and metric.
 fn figures(epoch: &Epoch) -> String {
-    // Only what the epoch is chosen by: whoever watches the test part fits to it.
+    // Only the set that the epoch is selected on: nobody should tune on the test set.
     let (part, name) = match (&epoch.validation, &epoch.test) {
         (Some(part), _) => (part, "validation"),
         (None, Some(part)) => (part, "test"),
