@@ -1,22 +1,23 @@
-//! Losses and their gradients by the scores, in closed form.
+//! Losses and their gradients with respect to the scores, in closed form.
 //!
-//! All are *summed* over the graphs, as the paper's authors do. Arithmetic is in f64 and in the order of the graphs, so a
-//! value does not depend on threads; the gradient is rounded to the precision of the scores once. With PyTorch's
-//! `reduction="sum"` they are `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss`.
+//! All are *summed* over the graphs, as the paper's authors do. Arithmetic is in f64 and in the order of the graphs, so
+//! a value does not depend on the number of threads; the gradient is rounded once, to the precision of the scores. They
+//! equal PyTorch's `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss` with
+//! `reduction="sum"`.
 
 use crate::real::Real;
 
-/// What counts how much. Everything is optional; what is left out counts once.
+/// Weights of the terms of a loss, and a mask. All are optional; a missing weight is 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Weights<'a> {
     /// Per graph, `[graphs]`.
     pub graphs: Option<&'a [f64]>,
-    /// Per column of the scores, `[outputs]`: per class of a cross entropy, per label or target of the others.
+    /// Per column of the scores, `[outputs]`: per class for cross entropy, per label or target otherwise.
     pub columns: Option<&'a [f64]>,
-    /// Of positive labels in a binary cross entropy, `[outputs]`.
+    /// Of the positive labels in binary cross entropy, `[outputs]`.
     pub positive: Option<&'a [f64]>,
-    /// Which values are there, `[graphs]` for a cross entropy, `[graphs, outputs]` for the others. What is missing has no
-    /// loss and no gradient, whatever stands in its place.
+    /// Which values are present: `[graphs]` for cross entropy, `[graphs, outputs]` otherwise. A missing value
+    /// contributes neither loss nor gradient, whatever its placeholder.
     pub present: Option<&'a [bool]>,
 }
 
@@ -41,15 +42,15 @@ impl Weights<'_> {
     }
 }
 
-/// Cross entropy, `- sum over g of weight * log softmax(scores[g])[classes[g]]`, and its gradient
-/// `weight * (softmax(scores[g]) - onehot(classes[g]))`.
+/// Cross entropy, `- sum over g of weight * log softmax(scores[g])[classes[g]]`, and its gradient `weight *
+/// (softmax(scores[g]) - onehot(classes[g]))`.
 ///
 /// # Shapes
 /// - `scores`, gradient: `[graphs, outputs]`
 /// - `classes`: `[graphs]`, below `outputs`
 ///
 /// # Panics
-/// If the lengths do not fit each other, or a class that is there is out of range.
+/// If the lengths are inconsistent, or a class that is present is out of range.
 pub fn cross_entropy<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -79,14 +80,14 @@ pub fn cross_entropy<T: Real>(
     (total, gradient)
 }
 
-/// Binary cross entropy of several labels, `- sum over g and t of weight * (positive * y log p + (1 - y) log (1 - p))` with
-/// `p = 1 / (1 + exp(-score))`.
+/// Binary cross entropy for several labels, `- sum over g and t of weight * (positive * y log p + (1 - y) log (1 - p))`
+/// with `p = 1 / (1 + exp(-score))`.
 ///
 /// # Shapes
 /// - `scores`, `labels` (from 0 to 1), gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn binary_cross_entropy<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -95,7 +96,7 @@ pub fn binary_cross_entropy<T: Real>(
 ) -> (f64, Vec<T>) {
     entry_by_entry(outputs, scores, labels, weights, |column, score, label| {
         let positive = weights.positive.map_or(1.0, |weights| weights[column]);
-        // log(1 + exp(-|s|)) is finite for all finite scores.
+        // log(1 + exp(-|s|)) is finite for every finite score.
         let rest = (-score.abs()).exp().ln_1p();
         let (log_of_one, log_of_zero) = (rest + (-score).max(0.0), rest + score.max(0.0));
         let probability = 1.0 / (1.0 + (-score).exp());
@@ -104,13 +105,14 @@ pub fn binary_cross_entropy<T: Real>(
     })
 }
 
-/// Absolute error, `sum over g and t of weight * |score - target|`; its slope is 0 where the two are equal.
+/// Absolute error, `sum over g and t of weight * |score - target|`; its derivative is taken as 0 where the two are
+/// equal.
 ///
 /// # Shapes
 /// - `scores`, `targets`, gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn absolute_error<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -130,7 +132,7 @@ pub fn absolute_error<T: Real>(
 /// - `scores`, `targets`, gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn squared_error<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -143,7 +145,7 @@ pub fn squared_error<T: Real>(
     })
 }
 
-/// A loss that is a sum over all scores, given by value and slope of one.
+/// A loss that is a sum over all scores, given the value and derivative of one term.
 fn entry_by_entry<T: Real>(
     outputs: usize,
     scores: &[T],

@@ -1,4 +1,4 @@
-//! Plain matrix products, for layers that are no part of a block.
+//! Plain matrix products, for layers outside a block.
 
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::linear::chunk_rows;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn multiply<T: Real>(
     workspace: &Workspace,
     x: &[T],
@@ -36,7 +36,7 @@ pub fn multiply<T: Real>(
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn multiply_transposed<T: Real>(
     workspace: &Workspace,
     x: &[T],
@@ -73,7 +73,7 @@ fn by_chunks<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>, y: &m
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn add_outer<T: Real>(
     workspace: &Workspace,
     (x, depth): (&[T], usize),

@@ -1,6 +1,6 @@
 //! The optimiser: Adam over plain slices, in one pass.
 //!
-//! PyTorch's formula, in the run's own precision (Kingma and Ba, 2015):
+//! PyTorch's formula, in the precision of the run (Kingma and Ba, 2015):
 //!
 //! ```text
 //! m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::precision::{Precision, Values};
 use ppgn_kernels::{AdamStep, adam};
 
-/// Adam with its state: the step count and two moments a parameter, as plain vectors.
+/// Adam with its state: the step count and two moments per parameter, as plain vectors.
 ///
 /// ```
 /// use ppgn_nn::{Adam, Values};
@@ -28,13 +28,13 @@ pub struct Adam {
     pub beta1: f64,
     /// Decay of the second moment: 0.999.
     pub beta2: f64,
-    /// What is added to the root of the second moment: 1e-8.
+    /// Added to the square root of the second moment: 1e-8.
     pub epsilon: f64,
     /// Steps taken.
     pub steps: u64,
-    /// The first moment, one an array.
+    /// The first moments, one entry per parameter array.
     pub first: Vec<Values>,
-    /// The second moment, one an array.
+    /// The second moments, one entry per parameter array.
     pub second: Vec<Values>,
 }
 
@@ -49,7 +49,7 @@ impl Adam {
     pub fn step(&mut self, parameters: &mut [Values], gradients: &[Values], rate: f64) -> Result<()> {
         self.check(parameters, gradients)?;
         self.steps += 1;
-        // In f64: beta2^t is close to 1 for long.
+        // In f64: beta2^t stays close to 1 for many steps.
         let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
         let step = AdamStep {
             beta1: self.beta1,

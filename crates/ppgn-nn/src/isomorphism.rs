@@ -1,12 +1,12 @@
-//! Isomorphism types of k-tuples as input rows: the first layer of Theorem 1's proof.
+//! Isomorphism types of k-tuples as input rows: the first layer in the proof of Theorem 1.
 //!
-//! `L(X)[i,r,s,w] = X[i_r,i_s,w]` for the channels w of the encoding, and one more that is 1 where `i_r = i_s`: k * k *
-//! (e + 2) channels for an encoding of e + 1. Two tuples have equal rows exactly if the graphs that they span look alike
-//! to the encoding, node by node in order.
+//! `L(X)[i,r,s,w] = X[i_r,i_s,w]` for the channels w of the encoding, and one more channel that is 1 where `i_r = i_s`:
+//! k * k * (e + 2) channels for an encoding of e + 1. Two tuples have equal rows exactly if the subgraphs they induce
+//! look alike to the encoding, node by node in order.
 
 use ppgn_graph::encode::Real;
 
-/// Channels of the isomorphism types of k-tuples, for an encoding with so many: `k * k * (channels + 1)`.
+/// Channels of the isomorphism types of k-tuples, given those of the encoding: `k * k * (channels + 1)`.
 pub(crate) fn channels(k: usize, channels: usize) -> usize {
     k.saturating_mul(k).saturating_mul(channels.saturating_add(1))
 }

@@ -1,14 +1,15 @@
-//! What training minimises, *summed* over the batch as the paper's authors do, with its gradient by the scores.
+//! The training objective, *summed* over the batch as the paper's authors do, with its gradient with respect to the
+//! scores.
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::precision::{Number, Values, each};
 use ppgn_kernels::loss::{self, Weights};
 
-/// A loss of the scores of a batch, with what it is measured against.
+/// A loss of the scores of a batch, together with the classes, labels or targets.
 ///
-/// With PyTorch's `reduction="sum"` these are `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss`,
-/// their weights included.
+/// These equal PyTorch's `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss` with
+/// `reduction="sum"`, including their weights.
 ///
 /// ```
 /// use ppgn_nn::{Loss, Matrix, Values};
@@ -37,12 +38,12 @@ enum Against<'a> {
     Squared(&'a [f64]),
 }
 
-/// A loss and its slope.
+/// A loss and its gradient.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// The loss.
     pub value: f64,
-    /// Its gradient by the scores, in their shape.
+    /// Its gradient with respect to the scores, in their shape.
     pub gradient: Matrix,
 }
 
@@ -56,13 +57,14 @@ impl<'a> Loss<'a> {
         Self::new(Against::Classes(classes))
     }
 
-    /// Binary cross entropy of several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1:
-    /// `- sum over g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
+    /// Binary cross entropy for several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1: `- sum over
+    /// g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
     pub fn binary_cross_entropy(labels: &'a [f64]) -> Self {
         Self::new(Against::Labels(labels))
     }
 
-    /// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its slope is 0 where the two are equal.
+    /// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its derivative is taken as 0 where the two
+    /// are equal.
     pub fn absolute_error(targets: &'a [f64]) -> Self {
         Self::new(Against::Absolute(targets))
     }
@@ -72,26 +74,26 @@ impl<'a> Loss<'a> {
         Self::new(Against::Squared(targets))
     }
 
-    /// Graphs count by these weights, one per graph.
+    /// Weights the graphs, one weight per graph.
     pub fn graph_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.graphs = Some(weights);
         self
     }
 
-    /// Columns count by these weights: classes of a cross entropy, labels or targets of the others.
+    /// Weights the columns: classes for cross entropy, labels or targets otherwise.
     pub fn column_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.columns = Some(weights);
         self
     }
 
-    /// Positive labels of a binary cross entropy count by these weights, one per label.
+    /// Weights the positive labels of binary cross entropy, one weight per label.
     pub fn positive_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.positive = Some(weights);
         self
     }
 
-    /// Which values are there: one per graph for a cross entropy, one per graph and output for the others. What is missing
-    /// has no loss and no gradient, whatever stands in its place.
+    /// Marks which values are present: one flag per graph for cross entropy, one per graph and output otherwise. A
+    /// missing value contributes neither loss nor gradient, whatever its placeholder.
     pub fn present(mut self, present: &'a [bool]) -> Self {
         self.weights.present = Some(present);
         self

@@ -1,5 +1,5 @@
-//! A block backward: through the join, then branch by branch. A gradient takes the place of what it is the gradient of as
-//! soon as that was used.
+//! The backward pass of a block: through the join, then branch by branch. Each gradient overwrites the value it belongs
+//! to as soon as that value is no longer needed.
 
 use super::{Block, Branch, Kept, Made, Pairs, Product, slices};
 use crate::generalised::generalised_product_backward;
@@ -16,17 +16,17 @@ use rayon::prelude::*;
 
 /// The gradient of a branch's result.
 enum Slope<T: Real> {
-    /// It is X's, and goes there.
+    /// The branch is X itself, so its gradient goes straight into X's.
     Input,
-    /// In a buffer of its own.
+    /// Stored in a separate buffer.
     Apart(Buffer<T>),
-    /// In the place of the result; what that was, where it is needed again.
+    /// Overwrites the result; holds a copy of the result if it is needed again.
     InPlace(Option<Buffer<T>>),
 }
 
 impl<T: Real> Block<'_, T> {
-    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and gives X's if it is wanted. `d`
-    /// is the gradient of the output.
+    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and returns X's gradient if
+    /// requested. `d` is the gradient of the output.
     ///
     /// # Shapes
     /// - `x`, result: `[rows, inputs]`
@@ -87,7 +87,7 @@ impl<T: Real> Block<'_, T> {
         dx
     }
 
-    /// The way back through the join: fills every branch's slope.
+    /// The backward pass through the join: fills in the gradient of every branch's result.
     #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
     fn join_backward(
         &self,
@@ -146,11 +146,11 @@ impl<T: Real> Block<'_, T> {
 }
 
 impl<'a, T: Real> Branch<'a, T> {
-    /// Where the gradient of its result goes.
+    /// Chooses where the gradient of its result is stored.
     fn slope(&self, workspace: &Workspace, made: &Made<T>) -> Slope<T> {
         match (self, made) {
             (Branch::Skip, _) => Slope::Input,
-            // The norm's gradient needs what W's gradient takes the place of.
+            // The norm's gradient needs W, which W's own gradient is about to overwrite.
             (Branch::Product { norm: Some(_), .. }, Made::Product { w, .. }) => {
                 Slope::InPlace(Some(Buffer::copy(workspace, w)))
             }
@@ -161,7 +161,7 @@ impl<'a, T: Real> Branch<'a, T> {
         }
     }
 
-    /// From the gradient of its result to those of its parameters, and X's, which is added to `dx`.
+    /// From the gradient of its result to those of its parameters and of X; the latter is added to `dx`.
     #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
     fn backward(
         &self,
@@ -205,7 +205,7 @@ impl<'a, T: Real> Branch<'a, T> {
         mlps_backward(workspace, x, mlps.collect(), dx);
     }
 
-    /// The hidden layers of its MLPs, which the forward pass did not keep.
+    /// Recomputes the hidden layers of its MLPs that the forward pass did not keep.
     fn hidden_again(&self, workspace: &Workspace, x: &[T]) -> Vec<Vec<Buffer<T>>> {
         let count = self.mlps().first().map_or(0, |mlp| x.len() / mlp.inputs());
         let mut hidden: Vec<Vec<Buffer<T>>> =
@@ -218,7 +218,7 @@ impl<'a, T: Real> Branch<'a, T> {
 }
 
 impl Product {
-    /// The gradients of the factors, in their places, from W's.
+    /// The gradients of the factors, written over them, from the gradient of W.
     fn multiply_backward<T: Real>(
         self,
         workspace: &Workspace,

@@ -1,4 +1,5 @@
-//! A block forward: all MLPs see a chunk of rows while it is in the cache, then rows meet, then the join.
+//! The forward pass of a block: all MLPs process a chunk of rows while it is in the cache, then come the products
+//! across rows, then the join.
 
 use super::{Block, Branch, Keep, Kept, Made, Pairs, Product, slices};
 use crate::gemm::{End, Panels, Start, rows};
@@ -15,14 +16,14 @@ use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 impl<'a, T: Real> Block<'a, T> {
-    /// The output, and what the backward pass needs if it is wanted.
+    /// The output and, depending on `keep`, what the backward pass needs.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
     /// - result: `[rows of the next level, outputs]`
     ///
     /// # Complexity
-    /// O(rows * (layers' sizes) + products).
+    /// O(rows * parameters), plus the cost of the products.
     ///
     /// # Panics
     /// If there is an equivariant layer and the rows are colours.
@@ -34,7 +35,7 @@ impl<'a, T: Real> Block<'a, T> {
         keep: Keep,
     ) -> (Buffer<T>, Option<Kept<T>>) {
         if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.meets()) {
-            // Rows do not meet, so all is computed below.
+            // No branch combines rows, so everything is computed on the level below.
             let (below, kept) = self.forward(workspace, Pairs::Dense(&[]), x, keep);
             return (lift(workspace, &below, self.outputs(), parents), kept);
         }
@@ -71,8 +72,8 @@ impl<'a, T: Real> Block<'a, T> {
         (output, (keep != Keep::Nothing).then_some(Kept { branches, hidden }))
     }
 
-    /// The join on all results. Linear maps and lifting commute, and there are no more rows below than above: what is
-    /// computed below is joined below, and lifted.
+    /// The join applied to all results. Linear maps commute with lifting, and the level below never has more rows than
+    /// the level above: what is computed below is joined below and then lifted.
     fn join(
         &self,
         workspace: &Workspace,
@@ -149,7 +150,7 @@ impl<'a, T: Real> Block<'a, T> {
         output
     }
 
-    /// The part of the join that acts on every branch.
+    /// The part of the join that acts on each branch.
     pub(super) fn panels(
         &self,
         join: Layer<'a, T>,
@@ -175,7 +176,7 @@ impl<T: Real> Part<'_, T> {
 }
 
 impl<T: Real> Branch<'_, T> {
-    /// What is left to do once the MLPs have given `ys`.
+    /// The rest of the branch, once the MLPs have computed `ys`.
     fn meet(
         &self,
         workspace: &Workspace,
@@ -204,7 +205,7 @@ impl<T: Real> Branch<'_, T> {
 }
 
 impl Product {
-    /// W from the factors, `channels` wide each.
+    /// W from the factors, each with `channels` channels.
     fn multiply<T: Real>(
         self,
         workspace: &Workspace,
@@ -233,7 +234,7 @@ impl Product {
     }
 }
 
-/// Each row from its row below.
+/// Copies to each row its parent row on the level below.
 fn lift<T: Real>(workspace: &Workspace, below: &[T], width: usize, parents: &[u32]) -> Buffer<T> {
     let mut above = Buffer::dirty(workspace, parents.len() * width);
     above

@@ -1,4 +1,4 @@
-//! The optimiser's step against its formula, over more than one chunk.
+//! The optimiser's step against its formula, on arrays longer than one chunk.
 
 use super::naive::Random;
 use crate::{AdamStep, adam, finite};

@@ -1,4 +1,4 @@
-//! Blocks of every form and size, forward and backward.
+//! Blocks of every kind and size, forward and backward.
 
 use super::naive::{self, Form, Random, Way, cut};
 use crate::{
@@ -44,7 +44,7 @@ fn compare<T: Real>(
     let [below, above] = rows;
     let workspace = Workspace::default();
     let mut random = Random::new(seed);
-    // Numbers of either precision are exactly the same.
+    // Values that both precisions represent exactly.
     let mut numbers =
         |count| -> Vec<f64> { random.numbers(count).iter().map(|&x| f64::from(x as f32)).collect() };
     let (p, x, d) = (numbers(form.len()), numbers(below * form.inputs()), numbers(above * form.outputs()));
@@ -66,7 +66,7 @@ fn compare<T: Real>(
     let (g, got) = back(kept.unwrap());
     close(&g, &gradient, tolerance, "gradient");
     close(&got, &dx.concat(), tolerance, "dx");
-    // Hidden layers that were kept are those that are computed again.
+    // Kept hidden layers give the same gradients as recomputed ones.
     let (_, kept) = block.forward(&workspace, pairs, &x, Keep::Hidden);
     assert!(back(kept.unwrap()) == (g, got));
 }
@@ -86,7 +86,7 @@ fn forms() -> Vec<Form> {
     ]
 }
 
-/// Graphs with so many nodes, one after another, scaled by 1 / n.
+/// Graphs with the given numbers of nodes, one after another, scaled by 1 / n.
 fn squares(nodes: &[usize]) -> (Vec<Square>, usize) {
     let mut start = 0;
     let squares = nodes.iter().map(|&nodes| {
@@ -120,8 +120,8 @@ fn a_graph_larger_than_a_block_of_the_product() {
 
 #[test]
 fn quotient_blocks_are_the_equations() {
-    // Any rows will do: what the kernels compute does not ask whether colours are stable. Few rows are summed one by one,
-    // with many the whole product is computed.
+    // The colours may be arbitrary: the kernels do not require them to be stable. A few rows are computed one by one;
+    // for many, the whole product is computed.
     for (nodes, below, above) in [(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)] {
         let mut random = Random::new(1);
         let mut pick = |below: usize| random.bits() as usize % below;

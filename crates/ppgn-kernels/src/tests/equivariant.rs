@@ -3,7 +3,7 @@
 use super::naive::Random;
 use crate::{Buffer, Equivariant, Linears, Real, Square, Workspace};
 
-/// All partitions of four indices in lexicographic order, as the block of every index.
+/// All partitions of four indices in lexicographic order, given as the block of every index.
 fn partitions() -> Vec<[usize; 4]> {
     let mut all = Vec::new();
     for code in 0..4usize.pow(4) {
@@ -16,20 +16,20 @@ fn partitions() -> Vec<[usize; 4]> {
     all
 }
 
-/// Whether four indices agree within the blocks of a partition.
+/// Whether indices in the same block of a partition are equal.
 fn agree(partition: &[usize; 4], at: [usize; 4]) -> bool {
     (0..4).all(|i| (0..i).all(|j| partition[i] != partition[j] || at[i] == at[j]))
 }
 
-/// What a mean of the operation divides by: n for every block of input indices that no output index is in.
+/// The divisor that makes the operation a mean: n for every block of input indices without an output index.
 fn divisor(partition: &[usize; 4], n: usize) -> f64 {
     let summed = |b: &usize| !partition[2..].contains(b);
     let blocks: std::collections::BTreeSet<&usize> = partition[..2].iter().filter(|b| summed(b)).collect();
     (n as f64).powi(blocks.len() as i32)
 }
 
-/// The layer as a matrix from entries and channels to entries and channels, applied one number at a time; `sum` gets
-/// (place in the output, place in the input, place of the weight, factor) of every term.
+/// The layer as a matrix from entries and channels to entries and channels, one term at a time: `term` gets (output
+/// index, input index, weight index, factor).
 fn terms(n: usize, [a, b]: [usize; 2], mut term: impl FnMut(usize, usize, usize, f64)) {
     for (p, partition) in partitions().iter().enumerate() {
         for code in 0..n.pow(4) {
@@ -54,7 +54,7 @@ struct Naive {
     gradient: Vec<f64>,
 }
 
-/// Output and gradients of ReLU(L(X)) for graphs one after another.
+/// Output and gradients of ReLU(L(X)) for consecutive graphs.
 fn naive(sizes: &[usize], widths: [usize; 2], p: &[f64], x: &[f64], d: &[f64]) -> Naive {
     let [a, b] = widths;
     let rows: usize = sizes.iter().map(|n| n * n).sum();
@@ -107,7 +107,7 @@ fn squares(sizes: &[usize]) -> Vec<Square> {
     sizes.iter().map(square).collect()
 }
 
-/// Layers of these widths one after another.
+/// Layers with these widths, in sequence.
 fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
     let mut rest = p;
     let layer = |w: &[usize]| {
@@ -118,7 +118,7 @@ fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
     Linears { layers: widths.windows(2).map(layer).collect() }
 }
 
-/// The last output and, for its gradient `d`, those of the parameters and of X.
+/// The last output and, given its gradient `d`, the gradients of the parameters and of X.
 fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) -> [Vec<T>; 3] {
     let workspace = Workspace::default();
     let results = layers.forward(&workspace, graphs, x, true);

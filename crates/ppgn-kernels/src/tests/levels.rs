@@ -1,4 +1,4 @@
-//! All of it again at every level that the machine has: the tests above, in a process of their own.
+//! Runs the tests above again at every level that the machine supports, each in a separate process.
 
 use crate::Level;
 

@@ -10,7 +10,7 @@ use crate::{
     pool_sum_backward,
 };
 
-/// For every row above: its factor and, for every node j, the rows below of the tuple with j in each of its places.
+/// For every row above: its factor and, for every node j, the rows below of the tuples in which j replaces one node.
 type Terms = Vec<(f64, Vec<Vec<usize>>)>;
 
 fn digits(place: usize, n: usize, k: usize) -> Vec<usize> {
@@ -34,7 +34,7 @@ fn close<T: Real + Into<f64>>(got: &[T], wanted: &[f64], tolerance: f64, what: &
     }
 }
 
-/// W and, for a gradient dW, those of the factors.
+/// W and, given its gradient dW, the gradients of the factors.
 fn generalised(terms: &Terms, c: usize, ys: &[Vec<f64>], dw: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut w = vec![0.0; terms.len() * c];
     let mut ds = vec![vec![0.0; ys[0].len()]; ys.len()];
@@ -75,7 +75,7 @@ enum Way<'a> {
     Quotient(Colours<'a>),
 }
 
-/// Both products of random numbers on a space, forward and backward, in a precision.
+/// Compares both products on random numbers, forward and backward, on one space and in one precision.
 fn compare<T: Real + Into<f64>>(
     way: &Way<'_>,
     terms: &Terms,
@@ -122,7 +122,7 @@ fn compare<T: Real + Into<f64>>(
     close(&gradient, &d, tolerance, "gradient of the sums");
 }
 
-/// Graphs with so many nodes, one after another, scaled by 1 / n.
+/// Graphs with the given numbers of nodes, one after another, scaled by 1 / n.
 fn squares(nodes: &[usize], k: usize) -> (Vec<Square>, usize) {
     let mut start = 0;
     let square = |&nodes: &usize| {
@@ -158,7 +158,7 @@ fn every_colour_a_row() {
     let mut random = Random::new(1);
     let mut pick = |below: usize| random.bits() as usize % below;
     for k in 2..=4 {
-        // Two graphs; any rows will do, stable or not.
+        // Two graphs; the colours may be arbitrary, stable or not.
         let (nodes, below) = ([3usize, 4], 9);
         let tuples = nodes.map(|n| n.pow(k as u32));
         let offsets = [0, tuples[0]];
@@ -213,7 +213,7 @@ fn every_pattern_is_pooled_by_itself() {
     let mut random = Random::new(2);
     let x = random.numbers(rows * channels);
     let d = random.numbers(3 * 5 * channels);
-    // The words of the five patterns, as they are numbered.
+    // The words of the five patterns, in order.
     let words = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]];
     let word = |tuple: &[usize]| {
         let mut seen: Vec<usize> = Vec::new();

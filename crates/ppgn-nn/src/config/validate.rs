@@ -1,17 +1,17 @@
-//! What cannot be built, found before anything is.
+//! Rejects configurations that cannot be built, before anything is allocated.
 
 use super::{M3, M4, PpgnConfig};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 
-/// Longer tuples are more than any memory holds, but for graphs of a few nodes.
+/// Longer tuples exceed any memory except for graphs of a few nodes.
 const MOST_ORDER: usize = 10;
 
-/// More parameters than this are a slip of the pen, not a network.
+/// A configuration with more parameters than this is taken for a mistake.
 const MOST_PARAMETERS: usize = 1 << 30;
 
 impl PpgnConfig {
-    /// Whether such a network can be built; the error says what is wrong.
+    /// Checks that such a network can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         let positive = |what: &str, n: usize| match n {
             0 => Err(Error::config(format!("a network has {what}, this one has 0"))),

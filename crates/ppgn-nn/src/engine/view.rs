@@ -1,4 +1,4 @@
-//! A space as the kernels see it: slices of what a batch has in its own types.
+//! A space as the kernels see it: slices of the batch's data.
 
 use crate::config::PpgnConfig;
 use crate::quotient::Quotient;
@@ -45,7 +45,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What block l takes rows from and to.
+    /// The rows of block l and how they map to the next level.
     pub(super) fn pairs(&self, l: usize) -> Pairs<'_> {
         match self {
             View::Dense { squares, .. } => Pairs::Dense(squares),
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What is pooled at a level.
+    /// The rows to pool at a level.
     pub(super) fn pools(&self, level: usize) -> Pools<'_> {
         match self {
             View::Dense { order, squares, place, .. } => {

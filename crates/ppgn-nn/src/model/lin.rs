@@ -1,4 +1,4 @@
-//! The full linear basis alone: layers `ReLU(L(.))` one after another, with neither m3 nor m4.
+//! The full linear basis alone: layers `ReLU(L(.))` in sequence, with neither m3 nor m4.
 
 use super::{Description, Kind, Place};
 use crate::config::{M3, M4, PpgnConfig};

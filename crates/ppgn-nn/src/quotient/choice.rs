@@ -1,5 +1,5 @@
-//! The cost model of the two spaces, and which of them a network can run on. Which one a dataset is trained on is decided
-//! where training is (`ppgn-train`).
+//! The cost model of the two spaces, and which of them a network can run on. Which space a dataset is trained on is
+//! decided in `ppgn-train`.
 
 use super::Colours;
 use crate::config::PpgnConfig;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::Description;
 use serde::{Deserialize, Serialize};
 
-/// The space that was asked for.
+/// The requested space.
 ///
 /// ```
 /// use ppgn_nn::SpaceChoice;
@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpaceChoice {
-    /// Whichever is less work.
+    /// Whichever is cheaper.
     #[default]
     Auto,
-    /// Every pair is a row.
+    /// One row per pair.
     Dense,
-    /// Every colour of pairs is a row.
+    /// One row per colour of pairs.
     Quotient,
 }
 
 impl SpaceChoice {
-    /// Its name, as in `--space auto`.
+    /// Its name in settings, such as `auto`.
     pub fn name(self) -> &'static str {
         match self {
             SpaceChoice::Auto => "auto",
@@ -51,30 +51,31 @@ impl std::str::FromStr for SpaceChoice {
     }
 }
 
-/// The work of an epoch of training on both spaces.
+/// The estimated cost of a training epoch on both spaces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    /// The length of the tuples that are rows: 2 for pairs.
+    /// The order of the tuples that are rows: 2 for pairs.
     pub order: usize,
-    /// The pairs (or longer tuples) of all graphs, the dense space's rows at every level.
+    /// The number of pairs (or longer tuples) of all graphs: the rows of the dense space at every level.
     pub pairs: u64,
-    /// The quotient's rows at every level, graph by graph (what graphs of a batch share is not taken off).
+    /// The rows of the quotient space at every level, summed over graphs (rows that graphs of a batch share are counted
+    /// once per graph).
     pub rows: Vec<u64>,
-    /// Floating-point operations of an epoch on the dense space, those of the product [weighted](Cost::PRODUCT).
+    /// Floating-point operations per epoch on the dense space, with those of the product [weighted](Cost::PRODUCT).
     pub dense: f64,
-    /// The same on the quotient.
+    /// The same on the quotient space.
     pub quotient: f64,
 }
 
 impl Cost {
-    /// What an operation of the product is taken to cost, in operations of a matrix product: it reads a number for
-    /// each, where those of the MLPs use every number hundreds of times.
+    /// The assumed cost of one operation of the product on rows, relative to one of a matrix product in an MLP: it
+    /// reads a number for each operation, while the MLPs reuse every number hundreds of times.
     pub const PRODUCT: f64 = 4.0;
 
-    /// A backward pass is twice the work of the forward pass.
+    /// A backward pass costs twice as much as a forward pass.
     const PASSES: f64 = 3.0;
 
-    /// The work of a network on these graphs: `rows(l)` rows through the MLPs of block l, `rows(l + 1)` sums over n.
+    /// The cost of a network on these graphs: `rows(l)` rows through the MLPs of block l, `rows(l + 1)` sums over n.
     /// O(colours).
     ///
     /// ```
@@ -103,14 +104,14 @@ impl Cost {
         cost
     }
 
-    /// The quotient's work as a share of the dense space's.
+    /// The cost of the quotient space relative to the dense space.
     pub fn share(&self) -> f64 {
         self.quotient / self.dense
     }
 }
 
-/// The work of an epoch on one graph of n nodes with `rows(level)` rows at a level: floating-point operations of the forward
-/// and backward pass of these blocks, those of the product weighted by [`Cost::PRODUCT`].
+/// The cost of an epoch for one graph of n nodes with `rows(level)` rows at each level: floating-point operations of
+/// the forward and backward pass of these blocks, with those of the product weighted by [`Cost::PRODUCT`].
 pub fn flops(blocks: &[Description], nodes: usize, rows: impl Fn(usize) -> usize) -> f64 {
     let block = |(level, block): (usize, &Description)| {
         let [below, above] = block.multiplications(nodes, Cost::PRODUCT);
@@ -120,7 +121,7 @@ pub fn flops(blocks: &[Description], nodes: usize, rows: impl Fn(usize) -> usize
 }
 
 impl PpgnConfig {
-    /// Why it needs every pair as a row, if it does ([`Description::needs_pairs`]).
+    /// The reason it requires the dense space, if it does ([`Description::needs_pairs`]).
     ///
     /// ```
     /// use ppgn_nn::{Model, PpgnConfig};
@@ -132,7 +133,7 @@ impl PpgnConfig {
         self.descriptions().iter().find_map(Description::needs_pairs)
     }
 
-    /// Whether it can run on the space that is asked for; why not otherwise.
+    /// Checks that it can run on the requested space; the error explains why not.
     pub fn runs_on(&self, choice: SpaceChoice) -> Result<()> {
         match (choice, self.needs_pairs()) {
             (SpaceChoice::Quotient, Some(why)) => Err(Error::call(format!(

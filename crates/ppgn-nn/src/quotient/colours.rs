@@ -1,10 +1,10 @@
-//! The colours of a dataset's pairs: found once, they make the quotient space of every batch.
+//! The colours of a dataset's pairs: computed once, they give the quotient space of every batch.
 //!
-//! Two pairs have one colour at level l where 2-FWL, begun with the network's own input rows, has not told them apart
-//! after l rounds; every network gives them equal rows before its block l. Levels only split, so the colours of the
-//! last level and the tree that they grew on say everything. A graph keeps the colour of each pair as a place in its
-//! own short list of colours: two bytes a pair where the list allows, and no level but the last is stored. For networks of
-//! order k it is k-tuples, whose rows are isomorphism types, and k-FWL.
+//! Two pairs have the same colour at level l if 2-FWL, started from the network's input rows, has not distinguished
+//! them after l rounds; every network gives them equal rows before its block l. Colours are only ever split, so the
+//! colours of the last level and the tree of splits determine all levels. A graph stores the colour of each pair as an
+//! index into a short list of its own colours: two bytes per pair if the list allows it, and for the last level only.
+//! Networks of order k use k-tuples, whose rows are isomorphism types, and k-FWL.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// use ppgn_graph::generate::generate;
 /// use ppgn_graph::encode::{Encoding, Kind};
 /// use ppgn_nn::{Colours, Precision};
-/// let rook = generate("rook:n=4")?;                  // strongly regular: three colours, for ever
+/// let rook = generate("rook:n=4")?;                  // strongly regular: three colours at every level
 /// let encoder = Encoding { identity: true, ..Encoding::from(Kind::Paper) }.encoder(rook.schema())?;
 /// let colours = Colours::encode(&encoder, rook.graphs(), Precision::F32, 3, &Default::default())?;
 /// assert_eq!((colours.pairs(), colours.count(0), colours.count(3)), (256, 3, 3));
@@ -29,20 +29,20 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Colours(pub(super) ColourParts);
 
-/// What [`Colours`] are made of: for whoever stores them, or moves them elsewhere.
+/// The contents of [`Colours`], for storing or transferring them.
 ///
-/// [`Colours::parts`] gives them away, [`Colours::from_parts`] checks them and takes them back.
+/// [`Colours::parts`] returns them; [`Colours::from_parts`] validates them and rebuilds the colours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColourParts {
-    /// The length of the tuples: 2 for pairs.
+    /// The order of the tuples: 2 for pairs.
     pub order: usize,
-    /// Channels of an input row.
+    /// Channels per input row.
     pub channels: usize,
     /// The input row of every colour of level 0, `[count(0), channels]`.
     pub inputs: Values,
-    /// The number of colours of each level. Those of a level are the first of the next.
+    /// The number of colours at each level. The colours of a level are the first of the next.
     pub counts: Vec<u32>,
-    /// The colour that each was split from; those of level 0 have themselves.
+    /// The colour that each one was split from; those of level 0 are their own parents.
     pub parents: Vec<u32>,
     /// The graphs.
     pub graphs: Vec<GraphColours>,
@@ -51,7 +51,7 @@ pub struct ColourParts {
 /// One graph: its colours at the last level, in the order of their first pairs, and which of them each pair has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphColours {
-    /// Its nodes, n.
+    /// Its number of nodes, n.
     pub nodes: usize,
     /// Its colours.
     pub colours: Vec<u32>,
@@ -59,8 +59,8 @@ pub struct GraphColours {
     pub places: Places,
 }
 
-/// For every pair (i, k), at i * n + k, the place of its colour in the graph's list: in two bytes where the list is short
-/// enough, else in four.
+/// For every pair (i, k), at i * n + k, the index of its colour in the graph's list: two bytes if the list is short
+/// enough, otherwise four.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Places {
     /// For lists of at most [`Places::NARROW`] colours.
@@ -70,7 +70,7 @@ pub enum Places {
 }
 
 impl Places {
-    /// The most colours that two bytes can number.
+    /// The largest number of colours that two bytes can index.
     pub const NARROW: usize = 1 << 16;
 
     fn new(places: Vec<u32>, colours: usize) -> Self {
@@ -87,7 +87,7 @@ impl Places {
         }
     }
 
-    /// Calls `each` with every pair's place, in order.
+    /// Calls `each` with the index of every pair, in order.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize)) {
         match self {
             Places::Narrow(places) => places.iter().for_each(|&place| each(usize::from(place))),
@@ -97,7 +97,7 @@ impl Places {
 }
 
 impl ColourParts {
-    /// Whether every number is within its range, so that nothing can go wrong with these colours. O(tuples).
+    /// Whether every number is within its range, so that later indexing cannot fail. O(tuples).
     fn are_sound(&self) -> bool {
         let ColourParts { order, channels, inputs, counts, parents, graphs } = self;
         let (Some(&first), Some(&last)) = (counts.first(), counts.last()) else { return false };
@@ -127,11 +127,12 @@ impl ColourParts {
 }
 
 impl Colours {
-    /// The colours of graphs through an encoding, for networks of `depth` blocks. Rows are equal where all their
-    /// numbers are in this precision (0 and -0 are). Of the options the limit of memory and the interrupt count.
+    /// The colours of graphs under an encoding, for networks of `depth` blocks. Rows are equal if all their numbers are
+    /// equal in this precision (0 and -0 are). Only the memory limit and the interrupt of the options apply.
     ///
     /// # Complexity
-    /// n^3 steps a graph and level; 2 bytes a pair and 8 a colour are kept, about 80 a pair are needed on the way.
+    /// O(n^3) per graph and level. The result takes 2 bytes per pair and 8 per colour; about 80 bytes per pair are
+    /// needed temporarily.
     pub fn encode(
         encoder: &Encoder,
         graphs: &[Graph],
@@ -145,10 +146,10 @@ impl Colours {
         }
     }
 
-    /// The colours that networks of this configuration run on: of pairs, or of tuples by their isomorphism types.
+    /// The colours that networks of this configuration run on: of pairs, or of tuples with their isomorphism types.
     ///
     /// # Complexity
-    /// k n^(k+1) steps a graph and level, n^k * k * k * (channels + 1) numbers a graph on the way.
+    /// O(k n^(k+1)) per graph and level; n^k * k * k * (channels + 1) numbers per graph temporarily.
     pub fn of(
         config: &PpgnConfig,
         encoder: &Encoder,
@@ -198,8 +199,8 @@ impl Colours {
         Self::new(&nodes, channels, depth, options, |graph| Ok(encoder.rows::<T>(&graphs[graph])?))
     }
 
-    /// The colours of graphs with so many nodes each, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.
-    /// It is called up to three times a graph, from several threads.
+    /// The colours of graphs with these numbers of nodes, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.
+    /// `rows` is called up to three times per graph, from several threads.
     pub fn new<T: Number>(
         nodes: &[usize],
         channels: usize,
@@ -218,14 +219,14 @@ impl Colours {
         options: &Options,
         rows: impl Fn(usize) -> Result<Vec<T>> + Sync,
     ) -> Result<Self> {
-        // Graphs without nodes have no pairs, and 2-FWL nothing to say of them.
+        // Graphs without nodes have no pairs to colour.
         let kept: Vec<usize> = (0..nodes.len()).filter(|&graph| nodes[graph] > 0).collect();
         if kept.is_empty() {
             return Err(Error::unfit("no graph has a node: there are no pairs to colour"));
         }
         let rows = |graph: usize| {
             let mut rows = rows(kept[graph])?;
-            // -0 + 0 is 0; all other numbers stay.
+            // -0 + 0 is 0; all other numbers are unchanged.
             rows.iter_mut().for_each(|x| *x += T::default());
             Ok(rows)
         };
@@ -251,13 +252,13 @@ impl Colours {
         }))
     }
 
-    /// What they are made of.
+    /// Their contents.
     pub fn parts(&self) -> &ColourParts {
         &self.0
     }
 
-    /// Colours from their parts. Parts that cannot be those of any graphs are an error. That they are the colours of
-    /// particular graphs is not checked: that would be to colour them again. O(tuples).
+    /// Rebuilds colours from their parts. Inconsistent parts are an error. Whether they are the colours of particular
+    /// graphs is not checked: that would mean colouring them again. O(tuples).
     ///
     /// ```
     /// use ppgn_nn::{ColourParts, Colours};
@@ -277,27 +278,27 @@ impl Colours {
         }
     }
 
-    /// The length of the tuples that are coloured: 2 for pairs.
+    /// The order of the coloured tuples: 2 for pairs.
     pub fn order(&self) -> usize {
         self.0.order
     }
 
-    /// The last level, L: the blocks of the networks that these colours are for.
+    /// The last level, L: the number of blocks these colours are for.
     pub fn depth(&self) -> usize {
         self.0.counts.len() - 1
     }
 
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.0.graphs.len()
     }
 
-    /// The nodes of a graph.
+    /// The number of nodes of a graph.
     pub fn nodes(&self, graph: usize) -> usize {
         self.0.graphs[graph].nodes
     }
 
-    /// Channels of an input row.
+    /// Channels per input row.
     pub fn channels(&self) -> usize {
         self.0.channels
     }
@@ -307,25 +308,25 @@ impl Colours {
         self.0.inputs.precision()
     }
 
-    /// The pairs (or longer tuples) of all graphs: the rows of the dense space.
+    /// The number of pairs (or longer tuples) of all graphs: the rows of the dense space.
     pub fn pairs(&self) -> usize {
         self.0.graphs.iter().map(|graph| graph.nodes.pow(self.0.order as u32)).sum()
     }
 
-    /// How many colours a level has over all graphs.
+    /// The number of colours at a level, over all graphs.
     ///
     /// # Panics
-    /// Beyond the last level.
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn count(&self, level: usize) -> usize {
         self.0.counts[level] as usize
     }
 
-    /// What a colour of a level (from 1) was at the one below.
+    /// The parent, at the level below, of a colour at a level (from 1).
     pub(super) fn parent(&self, level: usize, colour: u32) -> u32 {
         if colour < self.0.counts[level - 1] { colour } else { self.0.parents[colour as usize] }
     }
 
-    /// How many colours a graph has at each level.
+    /// The number of colours of a graph at each level.
     pub fn rows(&self, graph: usize) -> Vec<usize> {
         let mut colours = self.0.graphs[graph].colours.clone();
         let mut rows = vec![colours.len(); self.0.counts.len()];
@@ -339,7 +340,7 @@ impl Colours {
     }
 }
 
-/// What the colouring refused, in the words of a caller who knows nothing of it.
+/// Translates an error of the colouring for a caller who does not know about it.
 fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
     match error {
         ppgn_wl::Error::Rows { graph, found, expected } => Error::call(format!(
@@ -356,7 +357,7 @@ fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
     }
 }
 
-/// The input row of every colour of level 0; a graph's rows are made once for all that are read from them.
+/// The input row of every colour of level 0; the rows of each graph are computed only once.
 fn inputs<T: Number>(
     levels: &TupleLevels,
     channels: usize,
@@ -389,7 +390,7 @@ fn parents(levels: &TupleLevels) -> Vec<u32> {
 
 fn coloured(levels: &TupleLevels) -> Vec<GraphColours> {
     let last = levels.depth();
-    // Where a colour stands in the list of the graph at hand; lists name what to forget.
+    // The index of a colour in the list of the current graph; the list tells which entries to reset.
     let mut place_of = vec![u32::MAX; levels.count(last)];
     let mut coloured = Vec::with_capacity(levels.graphs());
     for graph in 0..levels.graphs() {

@@ -1,4 +1,4 @@
-//! The cost model of the two spaces, and the models that need all pairs.
+//! The cost model of the two spaces, and the models that require the dense space.
 
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::generate::generate;
@@ -33,7 +33,7 @@ fn the_dense_cost_is_the_count_of_its_operations() {
     let (mlps, join, product) = (2 * 2 * 3, (2 + 3) * 3, 4 * 3);
     let forward = 2 * 16 * (mlps + join) + 2 * 16 * product * Cost::PRODUCT as usize;
     assert_eq!(cost.dense, 3.0 * forward as f64);
-    // The other models: the basis touches all pairs twice, an MLP alone has one MLP and no product.
+    // The other models: the linear basis processes all pairs twice; `mlp` has a single MLP and no product.
     let dense = |model| {
         let cost = Cost::new(&PpgnConfig { model, ..config.clone() }, &colours);
         cost.dense / (3.0 * 2.0 * 16.0)
@@ -41,6 +41,6 @@ fn the_dense_cost_is_the_count_of_its_operations() {
     assert_eq!(dense(Model::Lin), 2.0 * 6.0);
     assert_eq!(dense(Model::Mlp), (6 + 15) as f64);
     assert_eq!(dense(Model::MpLin), (12 + 2 * 6 + (2 + 3 + 3) * 3) as f64 + 12.0 * Cost::PRODUCT);
-    // Nothing is alike.
+    // No two pairs are alike.
     assert_eq!((cost.share(), &cost.rows[..]), (1.0, &[16, 16][..]));
 }

@@ -1,5 +1,5 @@
-//! Theorem 2, both ways: a compiled network's scores differ exactly for the graphs that 2-FWL parts, and are the same bits
-//! for relabelled copies.
+//! Theorem 2, in both directions: a compiled network's scores differ exactly for the graphs that 2-FWL distinguishes,
+//! and are bitwise identical for relabelled copies.
 
 use ppgn_graph::format::{self, ReadOptions};
 use ppgn_graph::generate::generate;
@@ -11,7 +11,7 @@ use ppgn_wl::{Refinement, Test, refine};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// 2-FWL, by which this file goes.
+/// 2-FWL, the test of this file.
 fn two() -> Test {
     Test::fwl(2).unwrap()
 }
@@ -31,7 +31,7 @@ fn verified(graphs: &[Graph], options: &Options) -> Compiled {
     compiled
 }
 
-/// The scores of graphs, which need not be those that were compiled.
+/// The scores of graphs, not necessarily those the network was compiled from.
 fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64>> {
     let network = compiled.network().unwrap();
     let encoder = compiled.encoding.encoder(schema).unwrap();
@@ -50,7 +50,8 @@ fn hold(graphs: &[Graph], compiled: &Compiled, pairs: impl IntoIterator<Item = (
     hold_to(two(), graphs, compiled, pairs)
 }
 
-/// Holds a network to a test, run on every pair by itself, and to bit-equality on relabelled copies.
+/// Compares a network with the test, run on every pair of graphs separately, and checks that relabelled copies get
+/// identical bits.
 pub(crate) fn hold_to(
     test: Test,
     graphs: &[Graph],
@@ -58,7 +59,7 @@ pub(crate) fn hold_to(
     pairs: impl IntoIterator<Item = (usize, usize)>,
 ) -> usize {
     let schema = Schema::of(graphs).unwrap();
-    // `compile` has seen the network give these.
+    // `compile` has verified that the network gives these scores.
     let found = &compiled.scores;
     let mut random = Stream::new(0, "copies", &[]);
     // At most about sixty graphs of a large set.
@@ -86,7 +87,7 @@ pub(crate) fn every_pair(graphs: &[Graph]) -> Vec<(usize, usize)> {
     (0..graphs.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
 }
 
-/// A file of the data folder, if it is there.
+/// A file in the data folder, if it exists.
 pub(crate) fn file(name: &str) -> Option<Dataset> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
@@ -120,7 +121,7 @@ fn strongly_regular_graphs_are_not_parted() {
         let compiled = verified(data.graphs(), &Options::default());
         assert_eq!((compiled.rounds, compiled.margin), (0, 1.0));
         assert_eq!(hold(data.graphs(), &compiled, every_pair(data.graphs())), 0);
-        // Rounds that change nothing are rounds all the same.
+        // Rounds that change nothing are still rounds.
         let three = verified(data.graphs(), &Options { rounds: Some(3), ..Options::default() });
         assert_eq!(three.config.blocks.len(), 4);
         assert_eq!(hold(data.graphs(), &three, neighbours(data.graphs())), 0);
@@ -145,11 +146,11 @@ fn known_pairs_with_every_encoding_of_multisets() {
         let schema = Schema::of(&graphs).unwrap();
         let colours = colours(&graphs);
         for multiset in Multiset::ALL {
-            // Where nothing parts them, two rounds that do not either.
+            // Graphs that the test does not distinguish: two rounds do not distinguish them either.
             let options = Options { multiset, rounds: (!parted).then_some(2), ..Options::default() };
             let compiled = match compile(&graphs, &schema, &colours, &options) {
                 Ok(compiled) => compiled,
-                // Powers as high as there are nodes: exact for small graphs of few colours only.
+                // Powers up to the number of nodes: exact only for small graphs with few colours.
                 Err(error) if multiset == Multiset::PowerSums => {
                     assert!(
                         graphs[0].nodes() >= 10 && error.to_string().contains("2^53"),
@@ -166,7 +167,7 @@ fn known_pairs_with_every_encoding_of_multisets() {
     }
 }
 
-/// Random graphs with colours of nodes and edges, loops and directions; every second is near its neighbour.
+/// Random graphs with node and edge labels, loops and directions; every second is a small change of the one before.
 pub(crate) fn coloured(seed: u64, directed: bool, edge_labels: bool) -> Vec<Graph> {
     let mut random = Stream::new(seed, "coloured", &[]);
     let mut graphs = Vec::new();

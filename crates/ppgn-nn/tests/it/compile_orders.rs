@@ -1,5 +1,5 @@
-//! Theorem 1 and the generalisation to k-FWL, both ways: a compiled network's scores differ exactly for the graphs that
-//! k-WL or k-FWL parts, and are the same bits for relabelled copies.
+//! Theorem 1 and the generalisation to k-FWL, in both directions: a compiled network's scores differ exactly for the
+//! graphs that k-WL or k-FWL distinguishes, and are bitwise identical for relabelled copies.
 
 use crate::compile::{apart, coloured, colours_by, every_pair, file, generated, hold_to};
 use ppgn_graph::random::Stream;
@@ -19,7 +19,7 @@ fn tests(names: &[&str]) -> Vec<Test> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// All connected graphs with n nodes, one for every isomorphism class.
+/// All connected graphs with n nodes, one per isomorphism class.
 fn connected(n: usize) -> Vec<Graph> {
     let pairs: Vec<(u32, u32)> = (0..n as u32).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
     let number = |u: u32, v: u32| (v.max(u) * (v.max(u) - 1) / 2 + u.min(v)) as usize;
@@ -33,7 +33,7 @@ fn connected(n: usize) -> Vec<Graph> {
         .iter()
         .map(|p| pairs.iter().map(|&(u, v)| number(p[u as usize], p[v as usize])).collect())
         .collect();
-    // The smallest image of an edge set names its class.
+    // The smallest image of an edge set identifies its class.
     let least =
         |set: u32| images.iter().all(|p| (0..pairs.len()).fold(0, |s, i| s | (set >> i & 1) << p[i]) >= set);
     let graph = |set: u32| {
@@ -145,7 +145,7 @@ fn after_any_number_of_rounds() {
     }
 }
 
-/// Tuples see an edge in both of its directions: what pairs cannot carry, they can.
+/// Tuples see an edge in both directions, so they can represent labels that pairs cannot.
 #[test]
 fn labels_of_both_directions() {
     let arcs = |back: i64| {

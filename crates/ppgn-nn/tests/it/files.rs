@@ -1,4 +1,4 @@
-//! Weight files: what is written is read, bit for bit; what is wrong is named.
+//! Weight files: they are read back bit for bit, and errors name the problem.
 
 use crate::shared::{Rows, arrays, batch, biased, numbers};
 use ppgn_graph::random::Stream;
@@ -30,7 +30,7 @@ fn a_network_survives_a_file() {
         let graph = Rows::random(4, 2, &mut Stream::new(0, "files", &[]));
         let batch = batch(2, &[&graph], precision);
         assert_eq!(numbers(again.forward(&batch).unwrap()), numbers(network.forward(&batch).unwrap()));
-        // The same bytes every time, and nothing but the one file.
+        // The same bytes every time, and no other file.
         let first = std::fs::read(&path).unwrap();
         again.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), first);
@@ -65,7 +65,7 @@ fn several_sets_of_arrays_share_a_file() {
     assert!(layout.named("", &moments[1..]).unwrap_err().is_call());
 }
 
-/// The message of loading what `change` makes of a sound file.
+/// The error message from loading a valid file after `change`.
 fn refused(change: impl FnOnce(&mut Vec<Named>)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.safetensors");
@@ -149,7 +149,7 @@ fn a_wrong_call_is_told() {
         assert!(network.backward(&b, |s| Loss::cross_entropy(&classes).of(s)).unwrap_err().is_call());
     }
     assert!(network.backward(&b, |s| Loss::absolute_error(&[1.0]).of(s)).unwrap_err().is_call());
-    // An update that breaks the arrays is refused, and so is what follows.
+    // An update that breaks the arrays is an error, and so is every later use.
     assert!(
         network
             .update(|parameters| {

@@ -69,7 +69,7 @@ fn damaged_checkpoints_are_told() {
                 "{name} {length}: {error}"
             );
         }
-        // Any one byte changed: an error, or a network; never a panic.
+        // Changing any single byte gives an error or a network, never a panic.
         for at in (0..sound.len()).step_by(13) {
             let mut damaged = sound.clone();
             damaged[at] ^= 0x55;

@@ -1,4 +1,4 @@
-//! The integration tests of ppgn-nn, one binary, a module a theme.
+//! The integration tests of ppgn-nn in one binary, one module per topic.
 
 mod choice;
 mod compile;

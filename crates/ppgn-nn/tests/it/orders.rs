@@ -12,7 +12,7 @@ use ppgn_nn::{
 };
 use std::collections::HashMap;
 
-/// Directed graphs with labels of nodes, of so many nodes each.
+/// Directed graphs with node labels and these numbers of nodes.
 fn graphs(sizes: &[usize], seed: u64) -> Vec<Graph> {
     let mut random = Stream::new(seed, "orders", &[]);
     let mut graph = |&n: &usize| {
@@ -40,7 +40,7 @@ fn batch(config: &PpgnConfig, encoder: &Encoder, graphs: &[Graph]) -> Batch {
     Batch::of(config, encoder, &graphs, Precision::F64).unwrap()
 }
 
-/// Every kind of order beyond the ordinary, each with other options, and how large its graphs may be.
+/// Every kind of network of order k, each with different options, and suitable graph sizes.
 fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
     let base = |order: usize, model: Model| PpgnConfig {
         order,
@@ -85,7 +85,7 @@ fn gradients_on_colours_are_finite_differences() {
 #[test]
 fn the_quotient_is_the_dense_space() {
     for (seed, (config, _)) in kinds().into_iter().enumerate() {
-        // Symmetric graphs, so that tuples share rows, and the same graph in another order.
+        // Symmetric graphs, so that tuples share rows, and a relabelled copy.
         let cycle = |n: u32| Graph::directed(n as usize, (0..n).map(|i| (i, (i + 1) % n))).unwrap();
         let path = Graph::directed(4, [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]).unwrap();
         let again = path.permute(&[2, 0, 3, 1]).unwrap();
@@ -103,7 +103,7 @@ fn the_quotient_is_the_dense_space() {
     }
 }
 
-/// The numbers of every part of a network, by name.
+/// The values of every part of a network, by name.
 struct Weights(HashMap<String, Vec<f64>>);
 
 impl Weights {
@@ -227,7 +227,7 @@ fn networks_are_the_equations() {
     }
 }
 
-/// The scores of graphs by a network of random weights that pools by sums, in f64.
+/// The scores of graphs under a network with random weights and sum pooling, in f64.
 fn random_scores(order: usize, seed: u64, graphs: &[Graph]) -> Vec<Vec<f64>> {
     let encoder = Encoding { identity: order == 2, ..Kind::Paper.into() };
     let encoder = encoder.encoder(&Schema::of(graphs).unwrap()).unwrap();
