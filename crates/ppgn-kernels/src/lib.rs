@@ -44,7 +44,7 @@ pub use matrix::{add_outer, multiply, multiply_transposed};
 pub use mlp::Mlp;
 pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
 pub use product::Square;
-pub use quotient::{Colours, Example};
+pub use quotient::{ColourMatrix, Example};
 pub use real::Real;
 pub use simd::Level;
 pub use suffix::{Scored, Suffix};

@@ -177,9 +177,9 @@ mod tests {
 
     const SCORES: [f64; 6] = [0.3, -1.2, 2.0, 0.0, 0.7, -0.4];
 
-    type Made<'a> = &'a dyn Fn(&[f64]) -> (f64, Vec<f64>);
+    type LossFn<'a> = &'a dyn Fn(&[f64]) -> (f64, Vec<f64>);
 
-    fn slopes_are_differences(loss: Made<'_>) {
+    fn assert_gradients_match_differences(loss: LossFn<'_>) {
         let (_, gradient) = loss(&SCORES);
         for at in 0..SCORES.len() {
             let moved = |by: f64| {
@@ -187,13 +187,13 @@ mod tests {
                 scores[at] += by;
                 loss(&scores).0
             };
-            let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-            assert!((gradient[at] - wanted).abs() < 1e-8, "{at}: {} {wanted}", gradient[at]);
+            let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            assert!((gradient[at] - expected).abs() < 1e-8, "{at}: {} {expected}", gradient[at]);
         }
     }
 
     #[test]
-    fn gradients_are_finite_differences_with_and_without_weights() {
+    fn gradients_match_finite_differences_with_and_without_weights() {
         let graphs = [0.5, 2.0];
         let columns = [1.0, 0.25, 3.0];
         let positive = [2.0, 1.0, 0.5];
@@ -209,17 +209,21 @@ mod tests {
             },
         ] {
             let by_graph = Weights { present: weights.present.map(|p| &p[..2]), ..weights };
-            slopes_are_differences(&|s| cross_entropy(3, s, &[2, 0], &by_graph));
-            slopes_are_differences(&|s| {
+            assert_gradients_match_differences(&|s| cross_entropy(3, s, &[2, 0], &by_graph));
+            assert_gradients_match_differences(&|s| {
                 binary_cross_entropy(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.0], &weights)
             });
-            slopes_are_differences(&|s| absolute_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights));
-            slopes_are_differences(&|s| squared_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights));
+            assert_gradients_match_differences(&|s| {
+                absolute_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights)
+            });
+            assert_gradients_match_differences(&|s| {
+                squared_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights)
+            });
         }
     }
 
     #[test]
-    fn large_scores_stay_finite_and_what_is_missing_counts_for_nothing() {
+    fn large_scores_stay_finite_and_missing_values_are_ignored() {
         let (value, slope) = cross_entropy(2, &[0.0, 0.0, 1000.0, 0.0], &[1, 1], &Weights::default());
         assert!((value - (1000.0 + 2f64.ln())).abs() < 1e-12);
         assert_eq!(slope, [0.5, -0.5, 1.0, -1.0]);
@@ -233,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn absolute_error_is_flat_where_it_is_zero() {
+    fn absolute_error_has_zero_gradient_at_zero() {
         let (value, slope) = absolute_error(1, &[1.0, 2.0, 3.0], &[1.0, 4.0, 2.5], &Weights::default());
         assert_eq!((value, slope), (2.5, vec![0.0, -1.0, 1.0]));
     }
 
     #[test]
-    fn scores_that_are_not_finite_give_a_loss_that_is_not() {
+    fn non_finite_scores_give_a_non_finite_loss() {
         for wrong in [f64::NAN, f64::INFINITY] {
             assert!(!cross_entropy(2, &[wrong, 0.0], &[1], &Weights::default()).0.is_finite());
             assert!(!absolute_error(1, &[wrong], &[1.0], &Weights::default()).0.is_finite());

@@ -56,7 +56,7 @@ fn by_chunks<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>, y: &m
     let count = x.len() / depth;
     assert_eq!((x.len(), y.len()), (count * depth, count * columns));
     let panels = Panels::new(workspace, matrix);
-    let start = || if add { Start::There } else { Start::Zero };
+    let start = || if add { Start::Current } else { Start::Zero };
     let chunk = chunk_rows(count);
     x.par_chunks(chunk * depth)
         .zip(y.par_chunks_mut(chunk * columns))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_the_sums_of_the_definition() {
+    fn products_match_the_definition() {
         let workspace = Workspace::default();
         let number = |i: usize| ((i * 37 + 11) % 19) as f64 - 9.0;
         for (count, depth, columns) in [(1, 1, 1), (7, 3, 5), (130, 17, 33)] {

@@ -56,7 +56,7 @@ impl<T: Real> Mlp<'_, T> {
     }
 
     /// Buffers for its hidden layers, `[count, outputs]` each.
-    pub(crate) fn rooms(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
+    pub(crate) fn buffers(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
         let hidden = &self.layers[..self.layers.len() - 1];
         hidden.iter().map(|layer| Buffer::dirty(workspace, count * layer.outputs)).collect()
     }
@@ -120,8 +120,8 @@ fn cut<'a, T: Real>(scratch: &'a mut [T], mlp: &Mlp<'_, T>, count: usize) -> Vec
 impl<T: Real> Forward<'_, T> {
     fn panels(&self, workspace: &Workspace) -> Vec<Panels<T>> {
         let layers = &self.mlp.layers;
-        let wanted = &layers[..layers.len() - usize::from(self.y.is_none())];
-        wanted.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
+        let needed = &layers[..layers.len() - usize::from(self.y.is_none())];
+        needed.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
     }
 }
 
@@ -214,7 +214,7 @@ fn rows_backward<T: Real>(workspace: &Workspace, mlps: &[Backward<'_, T>], dx: &
         let (start, count) = (n * chunk, dx.len() / inputs);
         for (m, panels) in mlps.iter().zip(&panels) {
             let width = m.mlp.layers[0].outputs;
-            rows(&m.d(0)[start * width..(start + count) * width], panels, dx, Start::There, End::Keep);
+            rows(&m.d(0)[start * width..(start + count) * width], panels, dx, Start::Current, End::Keep);
         }
     });
 }

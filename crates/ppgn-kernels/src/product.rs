@@ -85,10 +85,10 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     assert!(others.iter().all(|&other| other == length));
     let mut next = 0;
     for graph in graphs {
-        assert!(graph.start >= next, "graphs lie one after another");
+        assert!(graph.start >= next, "graphs are in order and do not overlap");
         let rows = graph.nodes.checked_mul(graph.nodes);
         let end = rows.and_then(|rows| graph.start.checked_add(rows));
-        next = end.expect("a graph's rows can be numbered");
+        next = end.expect("the number of rows fits in usize");
     }
     assert!(next.checked_mul(channels).is_some_and(|numbers| numbers <= length));
 }

@@ -12,7 +12,7 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-#[allow(private_bounds, private_interfaces, reason = "the dispatch is no business of users")]
+#[allow(private_bounds, private_interfaces, reason = "the dispatch is an implementation detail")]
 pub trait Real:
     Copy
     + Default
@@ -56,7 +56,7 @@ pub trait Real:
 
 macro_rules! real {
     ($real:ty, $store:ident) => {
-        #[allow(private_bounds, private_interfaces, reason = "as the trait")]
+        #[allow(private_bounds, private_interfaces, reason = "see the trait")]
         impl Real for $real {
             const LOWEST: Self = <$real>::NEG_INFINITY;
 

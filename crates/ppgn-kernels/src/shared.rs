@@ -23,7 +23,7 @@ impl<'a, T: Copy> Shared<'a, T> {
     ///
     /// # Safety
     /// While the returned slice is alive, no other task may access these positions.
-    #[allow(clippy::mut_from_ref, reason = "the caller vouches that places do not meet")]
+    #[allow(clippy::mut_from_ref, reason = "the caller guarantees that slices do not overlap")]
     #[inline(always)]
     pub(crate) unsafe fn part(&self, start: usize, length: usize) -> &mut [T] {
         assert!(start.checked_add(length).is_some_and(|end| end <= self.length));

@@ -61,7 +61,7 @@ impl<T: Real> Suffix<'_, T> {
                 let mut scores = Buffer::zeros(workspace, graphs * outputs);
                 for (layer, x) in layers.iter().zip(pooled) {
                     let panels = layer.forward_panels(workspace, 0, layer.inputs);
-                    rows(x, &panels, &mut scores, Start::There, End::Keep);
+                    rows(x, &panels, &mut scores, Start::Current, End::Keep);
                     scores.chunks_exact_mut(outputs).for_each(|row| add_to(row, layer.bias));
                 }
                 Scored { scores, hidden: Vec::new() }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn gradients_are_finite_differences() {
+    fn gradients_match_finite_differences() {
         let workspace = Workspace::default();
         let mut state = 7u64;
         let mut number = move || {
@@ -196,8 +196,8 @@ mod tests {
                     flat[at] += by;
                     value(&of_flat, &flat, &slope)
                 };
-                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((gradient[at] - wanted).abs() < 1e-8, "{chain} {at}: {} {wanted}", gradient[at]);
+                let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((gradient[at] - expected).abs() < 1e-8, "{chain} {at}: {} {expected}", gradient[at]);
             }
             let numbers: Vec<f64> = pooled.concat();
             let of_pooled = |numbers: &[f64]| {
@@ -215,8 +215,8 @@ mod tests {
                     numbers[at] += by;
                     value(&of_pooled, &numbers, &slope)
                 };
-                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((features[at] - wanted).abs() < 1e-8, "{chain} {at}: {} {wanted}", features[at]);
+                let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((features[at] - expected).abs() < 1e-8, "{chain} {at}: {} {expected}", features[at]);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::mlp::mask;
 use crate::product::Square;
-use crate::quotient::Colours;
+use crate::quotient::ColourMatrix;
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::tuples::steps;
@@ -127,7 +127,7 @@ impl Place {
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_sums<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     order: usize,
     channels: usize,
     y: &[T],
@@ -161,7 +161,7 @@ pub(crate) fn quotient_sums<T: Real>(
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_sums_backward<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     order: usize,
     channels: usize,
     dw: &[T],

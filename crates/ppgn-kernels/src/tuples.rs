@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_numbered_in_the_order_of_their_words() {
+    fn patterns_are_numbered_in_lexicographic_order() {
         let mut found = Vec::new();
         Patterns::new(3).each(3, |place, pattern| {
             if !found.iter().any(|&(_, p)| p == pattern) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_put_every_node_in_every_place() {
+    fn steps_give_base_index_and_stride_of_every_position() {
         let mut found = Vec::new();
         // (2, 0, 1) with 3 nodes has index 19.
         steps(19, 3, 3, &mut found);

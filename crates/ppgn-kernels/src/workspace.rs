@@ -67,12 +67,12 @@ pub(crate) struct Store<T> {
     free: Vec<Vec<T>>,
     kept: usize,
     used: usize,
-    most: usize,
+    peak: usize,
 }
 
 impl<T> Default for Store<T> {
     fn default() -> Self {
-        Store { free: Vec::new(), kept: 0, used: 0, most: 0 }
+        Store { free: Vec::new(), kept: 0, used: 0, peak: 0 }
     }
 }
 
@@ -90,14 +90,14 @@ impl<T> Store<T> {
         self.used -= v.len();
         self.kept += v.len();
         self.free.push(v);
-        while self.kept + self.used > self.most + self.most / 2 {
+        while self.kept + self.used > self.peak + self.peak / 2 {
             self.kept -= self.free.remove(0).len();
         }
     }
 
     fn clear(&mut self) {
         self.free = Vec::new();
-        (self.kept, self.most) = (0, self.used);
+        (self.kept, self.peak) = (0, self.used);
     }
 }
 
@@ -123,7 +123,7 @@ impl<T: Real> Buffer<T> {
         {
             let mut store = lock(T::store(&stores));
             store.used += whole.len();
-            store.most = store.most.max(store.used);
+            store.peak = store.peak.max(store.used);
         }
         Buffer { whole, length, stores }
     }
@@ -173,8 +173,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_gives_what_fits_and_keeps_little() {
-        let mut store = Store { free: Vec::new(), kept: 0, used: 100, most: 100 };
+    fn a_store_reuses_what_fits_and_limits_what_it_keeps() {
+        let mut store = Store { free: Vec::new(), kept: 0, used: 100, peak: 100 };
         store.give(vec![0u8; 60]);
         store.give(vec![0u8; 40]);
         assert_eq!((store.kept, store.used), (100, 0));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn workspaces_share_nothing_and_clones_do() {
+    fn clones_share_memory_and_separate_workspaces_do_not() {
         let (one, other) = (Workspace::default(), Workspace::default());
         let buffer = Buffer::<f64>::dirty(&one, 10);
         let clone = one.clone();

@@ -34,8 +34,8 @@ impl Batch {
     /// ```
     pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])]) -> Result<Self> {
         for (number, (nodes, rows)) in graphs.iter().enumerate() {
-            let wanted = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
-            if wanted != Some(rows.len()) {
+            let expected = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
+            if expected != Some(rows.len()) {
                 return Err(Error::call(format!(
                     "graph {number} of the batch has {nodes} nodes and {channels} channels, but {} numbers",
                     rows.len()
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_call_is_told() {
+    fn invalid_arguments_are_errors() {
         let none: &[(usize, &[f32])] = &[];
         assert!(Batch::dense(1, none).unwrap_err().to_string().contains("at least one graph"));
         let short = Batch::dense(2, &[(2, &[0.0f32; 7][..])]).unwrap_err();

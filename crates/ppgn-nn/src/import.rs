@@ -73,7 +73,7 @@ fn values(tensor: &Tensor, path: &Path, name: &str) -> Result<Values> {
     match tensor.dtype() {
         DType::F32 => Ok(Values::F32(chunks(&bytes()?, f32::from_ne_bytes))),
         DType::F64 => Ok(Values::F64(chunks(&bytes()?, f64::from_ne_bytes))),
-        other => Err(defect(format!("`{name}` is of the type {other:?}, not F32 or F64"))),
+        other => Err(defect(format!("`{name}` has type {other:?}, not F32 or F64"))),
     }
 }
 
@@ -87,7 +87,7 @@ fn infer(shapes: &Shapes<'_>, suffix: Option<SuffixKind>) -> Result<PpgnConfig, 
     }
     let Some((inputs, _)) = blocks.first() else {
         return Err(format!(
-            "no block: there is no `reg_blocks.0.mlp1.convs.0.weight` under `model_state_dict`, but {}",
+            "no blocks: `reg_blocks.0.mlp1.convs.0.weight` is missing under `model_state_dict`, which has {}",
             listed(shapes)
         ));
     };
@@ -135,11 +135,11 @@ fn chain(shapes: &Shapes<'_>, name: impl Fn(usize) -> String) -> Result<Vec<(usi
 fn matrix(name: &str, shape: &[usize]) -> Result<(usize, usize), String> {
     match shape {
         [outputs, inputs] | [outputs, inputs, 1, 1] => Ok((*outputs, *inputs)),
-        _ => Err(format!("`{name}` has the shape {shape:?}, which no layer of such a network has")),
+        _ => Err(format!("`{name}` has the shape {shape:?}, which matches no layer")),
     }
 }
 
-/// The depth that most of the plain blocks have.
+/// The depth of the first block, taken as the default of all.
 fn depth(blocks: &[BlockConfig]) -> usize {
     blocks.first().and_then(|b| b.hidden.as_ref()).map_or(1, |hidden| hidden.len() + 1)
 }
@@ -156,16 +156,16 @@ fn plain(block: BlockConfig, depth: usize) -> BlockConfig {
 fn suffix(
     config: &PpgnConfig,
     layers: &[(usize, usize)],
-    asked: Option<SuffixKind>,
+    requested: Option<SuffixKind>,
 ) -> Result<SuffixKind, String> {
     let pooled: Vec<usize> = config.blocks.iter().map(|b| b.width.saturating_mul(2)).collect();
     let heads: Vec<(usize, usize)> = pooled.iter().map(|&p| (config.outputs, p)).collect();
     let ii = layers == heads;
     let joined = layers.windows(2).all(|pair| pair[0].0 == pair[1].1);
     let i = joined && layers.first().map(|l| l.1) == pooled.last().copied();
-    match (i, ii, asked) {
+    match (i, ii, requested) {
         (true, true, None) if layers.len() > 1 => Err(
-            "the shapes fit both suffixes (there are as many outputs as pooled features): say which it is"
+            "the shapes fit both suffixes (the numbers of outputs and pooled features are equal): specify the suffix"
                 .into(),
         ),
         // With one block and one layer, both suffixes are the same function.
@@ -176,7 +176,7 @@ fn suffix(
         (false, true, None) => Ok(SuffixKind::Ii),
         _ => Err(format!(
             "the layers `fc_layers` do not fit {}: they are {layers:?} (out, in), the blocks pool to {pooled:?}",
-            match asked {
+            match requested {
                 None => "either suffix",
                 Some(SuffixKind::I) => "suffix i",
                 Some(SuffixKind::Ii) => "suffix ii",
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_tell_what_the_network_is() {
+    fn the_configuration_follows_from_the_shapes() {
         let odd = BlockConfig { width: 5, product: Some(3), hidden: Some(vec![4, 6]) };
         for suffix in [SuffixKind::I, SuffixKind::Ii] {
             for config in [
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_names_are_listed() {
         let full = shapes(&PpgnConfig { blocks: vec![BlockConfig::new(4); 2], ..PpgnConfig::new(1, 2) });
         let without = |name: &str| {
             let mut shapes = full.clone();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_fit_both_suffixes_need_a_word() {
+    fn shapes_that_fit_both_suffixes_need_an_explicit_choice() {
         let config = PpgnConfig { blocks: vec![BlockConfig::new(2); 2], ..PpgnConfig::new(1, 4) };
         assert!(inferred(&shapes(&config), None).unwrap_err().contains("both suffixes"));
         for kind in [SuffixKind::I, SuffixKind::Ii] {

@@ -4,7 +4,7 @@
 //! k * k * (e + 2) channels for an encoding of e + 1. Two tuples have equal rows exactly if the subgraphs they induce
 //! look alike to the encoding, node by node in order.
 
-use ppgn_graph::encode::Real;
+use ppgn_graph::Float;
 
 /// Channels of the isomorphism types of k-tuples, given those of the encoding: `k * k * (channels + 1)`.
 pub(crate) fn channels(k: usize, channels: usize) -> usize {
@@ -16,7 +16,7 @@ pub(crate) fn channels(k: usize, channels: usize) -> usize {
 /// # Shapes
 /// - `pairs`: `[n * n, channels]`, the encoding
 /// - `to`: `[n^k, k * k * (channels + 1)]`
-pub(crate) fn fill<T: Real>(k: usize, nodes: usize, channels: usize, pairs: &[T], to: &mut [T]) {
+pub(crate) fn fill<T: Float>(k: usize, nodes: usize, channels: usize, pairs: &[T], to: &mut [T]) {
     let mut tuple = vec![0; k];
     for row in to.chunks_exact_mut(self::channels(k, channels)) {
         let mut cells = row.chunks_exact_mut(channels + 1);
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_what_the_tuple_spans() {
+    fn a_row_encodes_the_induced_subgraph() {
         let pairs = [10.0f32, 11.0, 12.0, 13.0];
         let mut rows = vec![0.0; 8 * channels(3, 1)];
         fill(3, 2, 1, &pairs, &mut rows);

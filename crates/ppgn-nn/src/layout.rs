@@ -176,7 +176,7 @@ mod tests {
     use crate::model::Model;
 
     #[test]
-    fn parts_follow_each_other() {
+    fn parts_have_no_gaps() {
         let config = PpgnConfig {
             blocks: vec![
                 BlockConfig::new(3),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn models_have_layers_of_their_own() {
+    fn every_model_has_its_own_layers() {
         let names = |model| {
             let config = PpgnConfig {
                 model,
@@ -255,7 +255,7 @@ mod tests {
             let sum = match part.shape[..] {
                 [15, inputs, outputs] => 15 * (inputs + outputs),
                 [outputs, inputs, ..] => inputs + outputs,
-                _ => panic!("{} is no weight", part.name),
+                _ => panic!("{} is not a weight", part.name),
             };
             let bound = (6.0 / sum as f64).sqrt();
             assert!(numbers.iter().all(|x| x.abs() <= bound));

@@ -42,6 +42,7 @@ mod network;
 mod precision;
 mod quotient;
 mod space;
+mod space_choice;
 mod suffix;
 
 pub mod compile;
@@ -64,5 +65,6 @@ pub use ppgn_kernels as kernels;
 pub use ppgn_kernels::Workspace;
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
-pub use quotient::{ColourParts, Colours, Cost, GraphColours, Places, Quotient, SpaceChoice, flops};
+pub use quotient::{ColourParts, Colours, Cost, GraphColours, Places, Quotient, flops};
 pub use space::{Dense, Group, Space};
+pub use space_choice::SpaceChoice;

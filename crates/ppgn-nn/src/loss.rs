@@ -125,7 +125,7 @@ impl<'a> Loss<'a> {
                 let wrong = |(graph, &class): (usize, &usize)| present(graph) && class >= outputs;
                 if let Some(graph) = classes.iter().enumerate().position(wrong) {
                     return Err(Error::call(format!(
-                        "graph {graph} of the batch has class {}, the network has {outputs} outputs",
+                        "graph {graph} of the batch has class {}, but the network has {outputs} outputs",
                         classes[graph]
                     )));
                 }
@@ -137,17 +137,17 @@ impl<'a> Loss<'a> {
             }
         };
         let Weights { graphs: of_graphs, columns, positive, present } = self.weights;
-        length("weights of graphs", of_graphs.map_or(graphs, <[f64]>::len), graphs)?;
-        length("weights of columns", columns.map_or(outputs, <[f64]>::len), outputs)?;
+        length("graph weights", of_graphs.map_or(graphs, <[f64]>::len), graphs)?;
+        length("column weights", columns.map_or(outputs, <[f64]>::len), outputs)?;
         length("weights of positive labels", positive.map_or(outputs, <[f64]>::len), outputs)?;
-        length("entries of the mask", present.map_or(values, <[bool]>::len), values)
+        length("mask entries", present.map_or(values, <[bool]>::len), values)
     }
 }
 
-fn length(what: &str, found: usize, wanted: usize) -> Result<()> {
-    match found == wanted {
+fn length(what: &str, found: usize, expected: usize) -> Result<()> {
+    match found == expected {
         true => Ok(()),
-        false => Err(Error::call(format!("the scores need {wanted} {what}, not {found}"))),
+        false => Err(Error::call(format!("expected {expected} {what}, found {found}"))),
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_call_is_refused() {
+    fn invalid_arguments_are_errors() {
         let scores = Matrix::new(2, 3, Values::F32(vec![0.0; 6])).unwrap();
         let message = |loss: Loss<'_>| {
             let error = loss.of(&scores).unwrap_err();
@@ -166,10 +166,8 @@ mod tests {
         assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, not 1"));
         assert!(message(Loss::cross_entropy(&[0, 3])).contains("graph 1 of the batch has class 3"));
         assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, not 5"));
-        assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("weights of graphs"));
-        assert!(
-            message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 weights of columns")
-        );
+        assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("graph weights"));
+        assert!(message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 column weights"));
         assert!(message(Loss::squared_error(&[0.0; 6]).present(&[true; 2])).contains("mask"));
         assert!(Loss::cross_entropy(&[0, 3]).present(&[true, false]).of(&scores).is_ok());
     }

@@ -23,7 +23,7 @@ impl Matrix {
     pub fn new(rows: usize, columns: usize, values: Values) -> Result<Self> {
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(Error::call(format!(
-                "a matrix of {rows} rows and {columns} columns does not have {} numbers",
+                "a matrix of {rows} rows and {columns} columns cannot have {} numbers",
                 values.len()
             )));
         }

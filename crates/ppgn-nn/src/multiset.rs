@@ -90,7 +90,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn there_are_as_many_exponents_as_the_paper_says() {
+    fn the_number_of_exponents_matches_the_paper() {
         let binomial = |n: u64, k: u64| (1..=k).fold(1, |b, i| b * (n - k + i) / i);
         for a in 0..5 {
             for degree in 0..7 {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn exponents_from_one_would_not_do() {
+    fn exponents_starting_at_one_are_not_enough() {
         // The slip in the paper's [n]^a: if every exponent is at least 1, a row with a zero in it contributes nothing.
         let (x, y) = ([[0i64, 1], [0, 2]], [[0i64, 3], [0, 4]]);
         let from_one = |x: &[[i64; 2]]| -> Vec<i64> {

@@ -230,7 +230,7 @@ impl Ppgn {
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
         let slope = slope.ok_or_else(|| {
-            Error::call("the loss's gradient has another shape or precision than the scores")
+            Error::call("the gradient of the loss differs from the scores in shape or precision")
         })?;
         let mut memory = memory.into_iter().map(T::vector);
         let arrays = self.layout.arrays().iter();
@@ -258,11 +258,11 @@ impl Ppgn {
 
     fn check(&self, batch: &Batch) -> Result<()> {
         if self.arrays.len() != self.layout.arrays().len() {
-            return Err(Error::call("the network has lost its parameters in an update that failed"));
+            return Err(Error::call("the network has no parameters because an earlier update failed"));
         }
         if batch.space().order() != self.config.order {
             return Err(Error::call(format!(
-                "the network is of order {}, the batch of order {}",
+                "the network has order {}, the batch has order {}",
                 self.config.order,
                 batch.space().order()
             )));
@@ -282,13 +282,15 @@ impl Ppgn {
             )));
         }
         if let (Space::Quotient(_), Some(why)) = (batch.space(), self.config.needs_pairs()) {
-            return Err(Error::call(format!("the batch has colours as rows, and {why}")));
+            return Err(Error::call(format!(
+                "the batch is on the quotient space, but the network requires the dense space: {why}"
+            )));
         }
         if let Space::Quotient(quotient) = batch.space()
             && quotient.depth() < self.config.blocks.len()
         {
             return Err(Error::call(format!(
-                "the network has {} blocks, the batch's colours are for {}",
+                "the network has {} blocks, but the colours of the batch are for at most {}",
                 self.config.blocks.len(),
                 quotient.depth()
             )));
@@ -313,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_and_batches_go_to_other_threads() {
+    fn networks_and_batches_can_be_sent_to_other_threads() {
         fn sendable<T: Send + Sync>() {}
         sendable::<Ppgn>();
         sendable::<Batch>();

@@ -4,8 +4,7 @@
 //! trait of the two types for generic code.
 
 use crate::error::{Error, Result};
-use ppgn_graph::encode::Real;
-use ppgn_wl::Bits;
+use ppgn_graph::Float;
 use serde::{Deserialize, Serialize};
 
 /// The precision of a network, its batches and its optimiser.
@@ -36,7 +35,7 @@ impl std::str::FromStr for Precision {
         match name {
             "f32" => Ok(Precision::F32),
             "f64" => Ok(Precision::F64),
-            _ => Err(Error::call(format!("`{name}` is not a precision; there are f32 and f64"))),
+            _ => Err(Error::call(format!("`{name}` is not a precision; choose f32 or f64"))),
         }
     }
 }
@@ -48,7 +47,7 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + ppgn_kernels::Real + Bits + sealed::Sealed {
+pub trait Number: Float + ppgn_kernels::Real + sealed::Sealed {
     /// Its precision.
     const PRECISION: Precision;
 
@@ -169,7 +168,7 @@ impl Values {
         match (self, from) {
             (Values::F32(to), Values::F32(from)) => to[start..start + from.len()].copy_from_slice(from),
             (Values::F64(to), Values::F64(from)) => to[start..start + from.len()].copy_from_slice(from),
-            _ => unreachable!("a network is in one precision"),
+            _ => unreachable!("a network has a single precision"),
         }
     }
 

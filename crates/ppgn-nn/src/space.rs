@@ -118,9 +118,7 @@ impl Dense {
             let sum = each.and_then(|each| Some((each, rows.checked_add(each)?)));
             let (each, next) = sum.ok_or_else(|| {
                 let what = if k == 2 { "pairs".to_string() } else { format!("{k}-tuples") };
-                Error::unfit(format!(
-                    "graph {graph} of the batch has {n} nodes: their {what} are too many to number"
-                ))
+                Error::unfit(format!("graph {graph} of the batch has {n} nodes, too many {what} to index"))
             })?;
             match groups.last_mut() {
                 Some(group) if group.nodes == n => group.graphs += 1,

@@ -76,9 +76,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensors> {
             Dtype::F32 => Values::F32(chunks(view.data(), f32::from_le_bytes)),
             Dtype::F64 => Values::F64(chunks(view.data(), f64::from_le_bytes)),
             other => {
-                return Err(
-                    Defect::new(file, format!("`{name}` is of the type {other}, not F32 or F64")).into()
-                );
+                return Err(Defect::new(file, format!("`{name}` has type {other}, not F32 or F64")).into());
             }
         };
         tensors.insert(name.to_string(), (view.shape().to_vec(), values));
@@ -109,9 +107,12 @@ impl Layout {
     /// Arrays of this layout (parameters, gradients, moments) as named tensors; every name gets the prefix.
     pub fn named(&self, prefix: &str, arrays: &[Values]) -> Result<Vec<Named>> {
         let lengths = |values: &[Values]| values.iter().map(Values::len).collect::<Vec<_>>();
-        let wanted: Vec<usize> = self.arrays().iter().map(Array::len).collect();
-        if lengths(arrays) != wanted {
-            return Err(Error::call(format!("arrays of {:?} numbers, not of {wanted:?}", lengths(arrays))));
+        let expected: Vec<usize> = self.arrays().iter().map(Array::len).collect();
+        if lengths(arrays) != expected {
+            return Err(Error::call(format!(
+                "expected arrays of lengths {expected:?}, found {:?}",
+                lengths(arrays)
+            )));
         }
         let named = |(a, part): (usize, &Part)| Named {
             name: format!("{prefix}{}", part.name),
@@ -128,10 +129,10 @@ impl Layout {
     pub fn collect(&self, prefix: &str, tensors: &Tensors) -> Result<Vec<Values>> {
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let full = |part: &crate::layout::Part| format!("{prefix}{}", part.name);
-        let wanted: std::collections::BTreeSet<String> = self.parts().map(|(_, p)| full(p)).collect();
-        let missing = wanted.iter().filter(|name| !tensors.tensors.contains_key(*name));
+        let expected: std::collections::BTreeSet<String> = self.parts().map(|(_, p)| full(p)).collect();
+        let missing = expected.iter().filter(|name| !tensors.tensors.contains_key(*name));
         let missing: Vec<&str> = missing.map(String::as_str).collect();
-        let extra = tensors.tensors.keys().filter(|n| n.starts_with(prefix) && !wanted.contains(*n));
+        let extra = tensors.tensors.keys().filter(|n| n.starts_with(prefix) && !expected.contains(*n));
         let extra: Vec<&str> = extra.map(String::as_str).collect();
         if !missing.is_empty() || !extra.is_empty() {
             return Err(defect(names_differ(&missing, &extra)));
@@ -164,9 +165,9 @@ pub(crate) fn names_differ(missing: &[&str], extra: &[&str]) -> String {
         [] => None,
         _ => Some(format!("{what}: {}", names.join(", "))),
     };
-    let lists = [list("missing", missing), list("not part of such a network", extra)];
+    let lists = [list("missing", missing), list("unexpected", extra)];
     format!(
-        "the names of the weights do not fit; {}",
+        "the names of the weights do not match the network; {}",
         lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
     )
 }
@@ -196,9 +197,7 @@ impl Ppgn {
         let tensors = read(path)?;
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let config = tensors.metadata.get(CONFIG).ok_or_else(|| {
-            defect(format!(
-                "no configuration: the metadata has no key `{CONFIG}`, so ppgn has not written it"
-            ))
+            defect(format!("no configuration: the metadata has no key `{CONFIG}`, so ppgn did not write it"))
         })?;
         let config: PpgnConfig =
             serde_json::from_str(config).map_err(|e| defect(format!("its configuration is damaged: {e}")))?;

@@ -1,7 +1,7 @@
 //! The forward pass of a block: all MLPs process a chunk of rows while it is in the cache, then come the products
 //! across rows, then the join.
 
-use super::{Block, Branch, Keep, Kept, Made, Pairs, Product, slices};
+use super::{Block, Branch, Computed, Keep, Kept, Pairs, Product, slices};
 use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::generalised_product;
 use crate::generalised::quotient::quotient_generalised;
@@ -34,7 +34,7 @@ impl<'a, T: Real> Block<'a, T> {
         x: &[T],
         keep: Keep,
     ) -> (Buffer<T>, Option<Kept<T>>) {
-        if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.meets()) {
+        if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.combines_rows()) {
             // No branch combines rows, so everything is computed on the level below.
             let (below, kept) = self.forward(workspace, Pairs::Dense(&[]), x, keep);
             return (lift(workspace, &below, self.outputs(), parents), kept);
@@ -51,21 +51,21 @@ impl<'a, T: Real> Block<'a, T> {
         let mut ys: Vec<Buffer<T>> =
             all.iter().map(|m| Buffer::dirty(workspace, count * m.outputs())).collect();
         let mut hidden: Option<Vec<Vec<Buffer<T>>>> =
-            (keep == Keep::Hidden).then(|| all.iter().map(|m| m.rooms(workspace, count)).collect());
-        let mut rooms = hidden.iter_mut().flatten();
+            (keep == Keep::Hidden).then(|| all.iter().map(|m| m.buffers(workspace, count)).collect());
+        let mut buffers = hidden.iter_mut().flatten();
         let forward = all.iter().zip(&mut ys).map(|(mlp, y)| Forward {
             mlp,
-            hidden: rooms.next().map(|rooms| slices(rooms)).unwrap_or_default(),
+            hidden: buffers.next().map(|buffers| slices(buffers)).unwrap_or_default(),
             y: Some(&mut y[..]),
         });
         mlps(workspace, x, forward.collect());
         let mut ys = ys.into_iter();
-        let branches: Vec<Made<T>> = self
+        let branches: Vec<Computed<T>> = self
             .branches
             .iter()
             .map(|branch| {
                 let ys = ys.by_ref().take(branch.mlps().len()).collect();
-                branch.meet(workspace, pairs, x, ys, above, keep)
+                branch.finish(workspace, pairs, x, ys, above, keep)
             })
             .collect();
         let output = self.join(workspace, pairs, x, &branches, above);
@@ -79,17 +79,17 @@ impl<'a, T: Real> Block<'a, T> {
         workspace: &Workspace,
         pairs: Pairs<'_>,
         x: &[T],
-        made: &[Made<T>],
+        computed: &[Computed<T>],
         above: usize,
     ) -> Buffer<T> {
         let outputs = self.outputs();
         let mut output = Buffer::dirty(workspace, above * outputs);
         let Some(join) = self.join else {
-            let columns: Vec<_> = self.columns().zip(made).collect();
+            let columns: Vec<_> = self.columns().zip(computed).collect();
             output.par_chunks_mut(outputs).enumerate().for_each(|(row, to)| {
-                for ((branch, width, from), made) in &columns {
+                for ((branch, width, from), computed) in &columns {
                     let row = if branch.is_above() { row } else { pairs.parent(row) };
-                    to[*from..from + width].copy_from_slice(&made.result(x)[row * width..][..*width]);
+                    to[*from..from + width].copy_from_slice(&computed.result(x)[row * width..][..*width]);
                 }
                 if self.residual {
                     add_to(to, &x[pairs.parent(row) * self.inputs..][..self.inputs]);
@@ -98,9 +98,9 @@ impl<'a, T: Real> Block<'a, T> {
             return output;
         };
         let panels = self.panels(join, |layer, from, width| layer.forward_panels(workspace, from, width));
-        let parts = self.columns().zip(made).zip(&panels);
-        let parts = parts.map(|(((branch, width, _), made), panels)| {
-            (branch.is_above(), Part { numbers: made.result(x), width, panels })
+        let parts = self.columns().zip(computed).zip(&panels);
+        let parts = parts.map(|(((branch, width, _), computed), panels)| {
+            (branch.is_above(), Part { numbers: computed.result(x), width, panels })
         });
         let (upper, lower): (Vec<_>, Vec<_>) = parts.partition(|(is_above, _)| *is_above);
         let [upper, lower] =
@@ -110,7 +110,7 @@ impl<'a, T: Real> Block<'a, T> {
             match lower.split_first() {
                 Some((first, others)) => {
                     first.multiply(start, count, to, Start::Bias(join.bias));
-                    others.iter().for_each(|part| part.multiply(start, count, to, Start::There));
+                    others.iter().for_each(|part| part.multiply(start, count, to, Start::Current));
                 }
                 None => to.chunks_exact_mut(outputs).for_each(|to| to.copy_from_slice(join.bias)),
             }
@@ -125,7 +125,7 @@ impl<'a, T: Real> Block<'a, T> {
                 chunks.filter(|_| !workspace.is_stopped()).for_each(|(at, to)| {
                     below(at * chunk, to);
                     let count = to.len() / outputs;
-                    upper.iter().for_each(|part| part.multiply(at * chunk, count, to, Start::There));
+                    upper.iter().for_each(|part| part.multiply(at * chunk, count, to, Start::Current));
                 });
             }
             Pairs::Quotient { parents, .. } => {
@@ -140,7 +140,7 @@ impl<'a, T: Real> Block<'a, T> {
                     if workspace.is_stopped() {
                         return;
                     }
-                    let start = |n| if n == 0 { Start::Table(&lifted[..], parents) } else { Start::There };
+                    let start = |n| if n == 0 { Start::Table(&lifted[..], parents) } else { Start::Current };
                     for (n, part) in upper.iter().enumerate() {
                         part.multiply(at * chunk, parents.len(), to, start(n));
                     }
@@ -177,7 +177,7 @@ impl<T: Real> Part<'_, T> {
 
 impl<T: Real> Branch<'_, T> {
     /// The rest of the branch, once the MLPs have computed `ys`.
-    fn meet(
+    fn finish(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
@@ -185,20 +185,20 @@ impl<T: Real> Branch<'_, T> {
         mut ys: Vec<Buffer<T>>,
         above: usize,
         keep: Keep,
-    ) -> Made<T> {
+    ) -> Computed<T> {
         match self {
-            Branch::Skip => Made::Input,
-            Branch::Rows(_) => Made::Rows(ys.swap_remove(0)),
+            Branch::Skip => Computed::Input,
+            Branch::Rows(_) => Computed::Rows(ys.swap_remove(0)),
             Branch::Product { product, factors, norm } => {
                 let width = self.outputs(0);
                 let mut w = Buffer::dirty(workspace, above * width);
                 let each = factors[0].outputs();
                 product.multiply(workspace, pairs, each, &ys, &mut w);
                 let scales = norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
-                Made::Product { ys, w, scales }
+                Computed::Product { ys, w, scales }
             }
             Branch::Equivariant(layers) => {
-                Made::Equivariant(layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing))
+                Computed::Equivariant(layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing))
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::equivariant::Linears;
 use crate::linear::{Layer, add_to};
 use crate::mlp::Mlp;
 use crate::product::Square;
-use crate::quotient::Colours;
+use crate::quotient::ColourMatrix;
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 
@@ -71,7 +71,7 @@ pub enum Pairs<'a> {
     /// One row per colour.
     Quotient {
         /// The input of the product: which row below each tuple has.
-        colours: Colours<'a>,
+        colours: ColourMatrix<'a>,
         /// For each row, its parent row on the level below.
         parents: &'a [u32],
     },
@@ -91,14 +91,14 @@ pub enum Keep {
 /// What the backward pass needs besides X.
 #[derive(Debug)]
 pub struct Kept<T: Real> {
-    branches: Vec<Made<T>>,
+    branches: Vec<Computed<T>>,
     /// The hidden layers of all MLPs in order, if they were kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
 /// What a branch has computed.
 #[derive(Debug)]
-enum Made<T: Real> {
+enum Computed<T: Real> {
     /// Nothing: it is X.
     Input,
     /// The MLP's output.
@@ -115,14 +115,14 @@ enum Made<T: Real> {
     Equivariant(Vec<Buffer<T>>),
 }
 
-impl<T: Real> Made<T> {
+impl<T: Real> Computed<T> {
     /// The result; X itself for a skip connection.
     fn result<'a>(&'a self, x: &'a [T]) -> &'a [T] {
         match self {
-            Made::Input => x,
-            Made::Rows(y) => y,
-            Made::Product { w, .. } => w,
-            Made::Equivariant(ys) => ys.last().map_or(&[], |y| y),
+            Computed::Input => x,
+            Computed::Rows(y) => y,
+            Computed::Product { w, .. } => w,
+            Computed::Equivariant(ys) => ys.last().map_or(&[], |y| y),
         }
     }
 }
@@ -194,7 +194,7 @@ impl<'a, T: Real> Block<'a, T> {
 
     /// Whether any branch combines rows. Also asserts that there is at most one skip connection: the gradients rely on
     /// it.
-    fn meets(&self) -> bool {
+    fn combines_rows(&self) -> bool {
         assert!(self.branches.iter().filter(|branch| matches!(branch, Branch::Skip)).count() <= 1);
         self.branches.iter().any(Branch::is_above)
     }
@@ -213,7 +213,7 @@ impl<'a> Pairs<'a> {
         match self {
             Pairs::Dense(graphs) => graphs,
             Pairs::Quotient { .. } => {
-                panic!("an equivariant layer needs all pairs, and these rows are colours")
+                panic!("equivariant layers require the dense space")
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::mlp::mask;
 use crate::product::Square;
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
-use sums::{Fate, Sums, mapped, transposed};
+use sums::{Epilogue, Sums, mapped, transposed};
 
 /// Operations of the basis: Bell(4).
 const OPERATIONS: usize = 15;
@@ -113,7 +113,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
         }
         let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation)));
         let mut y = Buffer::dirty(workspace, x.len() / a * b);
-        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Fate::Relu);
+        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Epilogue::Relu);
         y
     }
 
@@ -164,7 +164,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
         };
         let maps =
             [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation).transposed()));
-        spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Fate::Add);
+        spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Epilogue::Add);
     }
 
     /// Adds the gradient of a block matrix of maps, `S^T D`, to the gradients of its operations.
@@ -239,7 +239,7 @@ impl<T: Real> Linears<'_, T> {
     /// # Shapes
     /// - `x`, `dx`: `[rows, inputs]`
     /// - `d`: `[rows, outputs]`
-    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
     pub(crate) fn backward(
         &self,
         workspace: &Workspace,

@@ -18,7 +18,7 @@ pub(super) struct Sums<T: Real> {
 
 /// What to do with the rows a layer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Epilogue {
     /// Apply a ReLU and store them.
     Relu,
     /// Add them to the current contents.
@@ -99,7 +99,7 @@ impl<T: Real> Sums<T> {
         x: [&[T]; 2],
         maps: &[Panels<T>; 2],
         y: &mut [T],
-        fate: Fate,
+        epilogue: Epilogue,
     ) {
         // A broadcast to all entries is one along every column; a broadcast to the diagonal is one to each of its
         // entries.
@@ -131,19 +131,19 @@ impl<T: Real> Sums<T> {
             for (place, y) in y.chunks_exact_mut(width).enumerate() {
                 let (i, j) = (first + place / n, place % n);
                 let both = node(i, 0).iter().zip(node(j, 1)).map(|(&along, &down)| along + down);
-                match fate {
-                    Fate::Relu => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
-                    Fate::Add => y.iter_mut().zip(both).for_each(|(y, both)| *y += both),
+                match epilogue {
+                    Epilogue::Relu => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
+                    Epilogue::Add => y.iter_mut().zip(both).for_each(|(y, both)| *y += both),
                 }
                 if i == j {
                     add_to(y, node(i, 2));
                 }
             }
             let count = y.len() / width;
-            let end = if fate == Fate::Relu { End::Relu } else { End::Keep };
+            let end = if epilogue == Epilogue::Relu { End::Relu } else { End::Keep };
             let [x, turned] = x.map(|x| &x[start * depth..(start + count) * depth]);
-            rows(x, &maps[0], y, Start::There, End::Keep);
-            rows(turned, &maps[1], y, Start::There, end);
+            rows(x, &maps[0], y, Start::Current, End::Keep);
+            rows(turned, &maps[1], y, Start::Current, end);
         });
     }
 }

@@ -1,7 +1,7 @@
 //! The innermost loop: a tile of the result in registers.
 
 use crate::real::Real;
-use crate::simd::{MOST, MR, Simd};
+use crate::simd::{MAX_NR, MR, Simd};
 
 /// A tile of M rows by two vectors.
 pub(super) type Tile<V, const M: usize> = [[V; 2]; M];
@@ -43,8 +43,8 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
 
 /// The numbers of a tile; only the first NR of each row are valid.
 #[inline(always)]
-pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -> [[T; MOST]; M] {
-    let mut numbers = [[T::default(); MOST]; M];
+pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -> [[T; MAX_NR]; M] {
+    let mut numbers = [[T::default(); MAX_NR]; M];
     for (line, v) in numbers.iter_mut().zip(tile) {
         // SAFETY: a line has room for two vectors of the largest size.
         unsafe {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_has_the_sums_of_the_definition_for_every_depth_and_layout() {
+    fn tiles_match_the_definition_for_every_depth_and_layout() {
         for depth in 0..14 {
             for panel in [false, true] {
                 dispatch::<f32, _>(Tiles { depth, panel });

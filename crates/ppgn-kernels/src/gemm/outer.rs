@@ -133,7 +133,7 @@ impl<T: Real> Product<'_, T> {
         assert!(bs.iter().all(|columns| columns.b.len() == rows * columns.width));
         assert!(bs.iter().all(|columns| columns.from + columns.width <= stride));
         assert!(sums.as_ref().is_none_or(|sums| sums.len() == height));
-        let wanted = sums.is_some();
+        let with_sums = sums.is_some();
         let mut side_by_side = bs.clone();
         side_by_side.iter_mut().fold(0, |from, columns| {
             columns.from = from;
@@ -142,7 +142,7 @@ impl<T: Real> Product<'_, T> {
         let first = [(false, &mut **c, stride, bs.clone(), sums.as_deref_mut())];
         let rest = later.iter_mut().map(|part| {
             let (c, sums) = part.split_at_mut(height * width);
-            (true, c, width, side_by_side.clone(), wanted.then_some(sums))
+            (true, c, width, side_by_side.clone(), with_sums.then_some(sums))
         });
         let parts = first.into_iter().chain(rest).zip((0..rows).step_by(part));
         let task = |((fresh, c, stride, bs, sums), start): ((_, _, _, Vec<Columns<'s, T>>, _), usize)| {

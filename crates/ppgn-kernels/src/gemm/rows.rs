@@ -3,7 +3,7 @@
 use super::micro::{accumulate, spill};
 use super::pack::Panels;
 use crate::real::Real;
-use crate::simd::{Kernel, MOST, MR, Simd, dispatch};
+use crate::simd::{Kernel, MAX_NR, MR, Simd, dispatch};
 
 /// The initial value of a row of the result.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) enum Start<'a, T> {
     /// This row, `[columns]`.
     Bias(&'a [T]),
     /// The current contents.
-    There,
+    Current,
     /// The row of a table `[_, columns]` selected by the index, `[rows]`.
     Table(&'a [T], &'a [u32]),
 }
@@ -49,7 +49,7 @@ pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_
             assert_eq!(index.len(), rows);
             assert!(index.iter().all(|&i| (i as usize + 1) * b.columns <= table.len()));
         }
-        Start::Zero | Start::There => {}
+        Start::Zero | Start::Current => {}
     }
     dispatch(Rows { a, b, c, start, end });
 }
@@ -128,14 +128,14 @@ impl<T: Real> Rows<'_, T> {
         match self.start {
             Start::Zero => None,
             Start::Bias(bias) => Some(&bias[from..from + width]),
-            Start::There => Some(&self.c[row * columns + from..][..width]),
+            Start::Current => Some(&self.c[row * columns + from..][..width]),
             Start::Table(table, index) => Some(&table[index[row] as usize * columns + from..][..width]),
         }
     }
 
     /// The last columns, which do not fill two vectors.
     #[inline(always)]
-    fn edge<const M: usize>(&mut self, tile: &mut [[T; MOST]; M], row: usize, from: usize) {
+    fn edge<const M: usize>(&mut self, tile: &mut [[T; MAX_NR]; M], row: usize, from: usize) {
         let (columns, zero) = (self.b.columns, T::default());
         let width = columns - from;
         for (i, line) in tile.iter_mut().enumerate() {

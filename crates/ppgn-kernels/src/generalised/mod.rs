@@ -102,7 +102,7 @@ fn each_line<T: Real>(
     let mut from = 0;
     let mut parts = Vec::with_capacity(graphs.len());
     for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
-        assert!(graph.start >= from, "graphs lie one after another");
+        assert!(graph.start >= from, "graphs are in order and do not overlap");
         let rows = graph.nodes.pow(order as u32);
         let (part, next) = rest.split_at_mut((graph.start - from + rows) * channels);
         let (_, part) = part.split_at_mut((graph.start - from) * channels);

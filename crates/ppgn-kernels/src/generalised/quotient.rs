@@ -6,7 +6,7 @@
 
 use super::{add, scale};
 use crate::mlp::mask;
-use crate::quotient::{Colours, Example};
+use crate::quotient::{ColourMatrix, Example};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -23,7 +23,7 @@ struct Terms<'a> {
 }
 
 impl<'a> Terms<'a> {
-    fn new(colours: &Colours<'a>, example: Example, order: usize) -> Self {
+    fn new(colours: &ColourMatrix<'a>, example: Example, order: usize) -> Self {
         let (graph, mut places) = (example.graph as usize, Vec::new());
         steps(example.place as usize, colours.nodes[graph], order, &mut places);
         Terms { matrix: &colours.matrix[colours.offsets[graph]..], places }
@@ -44,7 +44,12 @@ impl<'a> Terms<'a> {
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn quotient_generalised<T: Real>(
+    colours: ColourMatrix<'_>,
+    channels: usize,
+    ys: &[&[T]],
+    w: &mut [T],
+) {
     colours.check(ys.len());
     assert!(ys.iter().all(|y| y.len() == colours.below * channels));
     assert_eq!(w.len(), colours.examples.len() * channels);
@@ -54,7 +59,7 @@ pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usiz
 }
 
 struct Gather<'a, T> {
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     example: Example,
     ys: &'a [&'a [T]],
     w: &'a mut [T],
@@ -89,7 +94,7 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_generalised_backward<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     dw: &[T],
     ys: &[&[T]],
@@ -111,7 +116,7 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
 }
 
 struct Scatter<'a, T> {
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     channels: usize,
     from: usize,
     width: usize,

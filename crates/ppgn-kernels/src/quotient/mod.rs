@@ -25,9 +25,10 @@ pub struct Example {
     pub place: u32,
 }
 
-/// How the rows of one level are computed from those of the level below.
+/// The row below of every tuple as one matrix per graph, and an example tuple for every row of this level: what a product
+/// needs to compute the rows of one level from those of the level below.
 #[derive(Debug, Clone, Copy)]
-pub struct Colours<'a> {
+pub struct ColourMatrix<'a> {
     /// Number of rows on the level below.
     pub below: usize,
     /// For each row of this level, a tuple that has it.
@@ -42,13 +43,13 @@ pub struct Colours<'a> {
     pub matrix: &'a [u32],
 }
 
-impl Colours<'_> {
+impl ColourMatrix<'_> {
     /// Asserts that every index read later is within bounds, for tuples of this order.
     pub(crate) fn check(&self, order: usize) {
         assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
         for example in self.examples {
             let tuples = self.nodes[example.graph as usize].checked_pow(order as u32);
-            let tuples = tuples.expect("a graph's tuples can be numbered");
+            let tuples = tuples.expect("the number of tuples fits in usize");
             assert!((example.place as usize) < tuples);
             let end = self.offsets[example.graph as usize].checked_add(tuples);
             assert!(end.is_some_and(|end| end <= self.matrix.len()));
@@ -77,14 +78,14 @@ impl Own {
     /// Whether computing all entries of the product is cheaper than computing the required ones. A term of a single sum
     /// costs about ten times as much as one within a tile (measured by profiling NCI1), and assembling the matrices
     /// costs a few terms per pair.
-    fn is_whole(&self, colours: &Colours<'_>) -> bool {
+    fn is_whole(&self, colours: &ColourMatrix<'_>) -> bool {
         let n = colours.nodes[self.graph];
         8 * self.rows.len() > n * (n + 32)
     }
 }
 
 /// The rows of every graph that has any.
-fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
+fn by_graph(colours: &ColourMatrix<'_>) -> Vec<Own> {
     let mut all: Vec<Own> = (0..colours.nodes.len()).map(|graph| Own { graph, rows: Vec::new() }).collect();
     for (row, example) in colours.examples.iter().enumerate() {
         all[example.graph as usize].rows.push((row as u32, example.place));
@@ -103,7 +104,7 @@ fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
 /// O(examples * n * channels), or O(n^3 * channels) for a graph where that is cheaper.
 pub(crate) fn quotient_product<T: Real>(
     workspace: &Workspace,
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     y1: &[T],
     y2: &[T],
@@ -130,7 +131,7 @@ enum Task<'a> {
 }
 
 impl Own {
-    fn tasks(&self, colours: &Colours<'_>, channels: usize) -> Vec<Task<'_>> {
+    fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize) -> Vec<Task<'_>> {
         match self.is_whole(colours) {
             true => Part::all(channels).cut(FORWARD).map(|part| Task::Whole(self, part)).collect(),
             false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
@@ -148,7 +149,7 @@ impl Own {
 /// O(examples * n * channels), or O(n^3 * channels) for a graph where that is cheaper.
 pub(crate) fn quotient_product_backward<T: Real>(
     workspace: &Workspace,
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     dw: &[T],
     [y1, y2]: [&[T]; 2],
@@ -181,7 +182,7 @@ pub(crate) fn quotient_product_backward<T: Real>(
 /// The contribution of a graph's rows to some channels of the gradients.
 struct Share<'a, T> {
     workspace: &'a Workspace,
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     own: &'a Own,
     part: Part,
     dw: &'a [T],

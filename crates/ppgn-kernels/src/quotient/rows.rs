@@ -1,6 +1,6 @@
 //! Row by row: the rows needed are read in place, a few channels at a time so that the tables stay in the cache.
 
-use super::{BACKWARD, Colours, Share};
+use super::{BACKWARD, ColourMatrix, Share};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};
@@ -10,7 +10,7 @@ const VECTORS: usize = 4;
 
 /// Some rows of W.
 pub(super) struct Forward<'a, T> {
-    pub(super) colours: Colours<'a>,
+    pub(super) colours: ColourMatrix<'a>,
     pub(super) graph: usize,
     pub(super) rows: &'a [(u32, u32)],
     pub(super) channels: usize,

@@ -1,7 +1,7 @@
 //! A graph's whole product: its matrices are assembled from the rows of their colours, one cache line of channels at a
 //! time, and multiplied as on the dense space; then the required entries are extracted.
 
-use super::{Colours, Own, Share};
+use super::{ColourMatrix, Own, Share};
 use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
@@ -12,7 +12,7 @@ use crate::workspace::{Buffer, Workspace};
 /// Some channels of a graph's rows of W.
 pub(super) struct Forward<'a, T> {
     pub(super) workspace: &'a Workspace,
-    pub(super) colours: Colours<'a>,
+    pub(super) colours: ColourMatrix<'a>,
     pub(super) own: &'a Own,
     pub(super) part: Part,
     pub(super) y1: &'a [T],
@@ -99,7 +99,7 @@ fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], t
     );
 }
 
-impl<'a> Colours<'a> {
+impl<'a> ColourMatrix<'a> {
     /// A graph's grid, and the row below of every pair.
     fn grid<T: Real, S: Simd<T>>(&self, graph: usize) -> (Grid, &'a [u32]) {
         let n = self.nodes[graph];

@@ -72,7 +72,7 @@ impl Level {
 pub(crate) const MR: usize = 6;
 
 /// The largest size of a pair of vectors, in numbers.
-pub(crate) const MOST: usize = 32;
+pub(crate) const MAX_NR: usize = 32;
 
 /// The vectors of one level for one number type.
 pub(crate) trait Simd<T>: Copy {
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_can_be_lowered_and_not_raised() {
+    fn a_level_can_be_lowered_but_not_raised() {
         assert_eq!(Level::chosen(Some("portable")), Level::Portable);
         assert_eq!(Level::chosen(Some("avx512")), Level::best());
         assert_eq!(Level::chosen(Some("avx2")), Level::Avx2.min(Level::best()));

@@ -89,10 +89,10 @@ fn naive(sizes: &[usize], widths: [usize; 2], p: &[f64], x: &[f64], d: &[f64]) -
     all
 }
 
-fn close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
-    for (at, (g, w)) in got.iter().zip(wanted).enumerate() {
+fn close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+    for (at, (g, w)) in got.iter().zip(expected).enumerate() {
         assert!((g - w).abs() <= tolerance * scale, "{what}[{at}]: {g} {w} of {scale}");
     }
 }
@@ -131,7 +131,7 @@ fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) ->
 }
 
 #[test]
-fn a_layer_is_its_fifteen_operations() {
+fn a_layer_matches_its_fifteen_operations() {
     assert_eq!(partitions().len(), 15);
     for (seed, (sizes, [a, b])) in
         [(&[1][..], [1, 1]), (&[3, 0, 2, 1], [2, 3]), (&[5], [3, 1]), (&[4, 6], [5, 19])]
@@ -142,17 +142,17 @@ fn a_layer_is_its_fifteen_operations() {
         let mut random = Random::new(seed as u64);
         let (p, x, d) =
             (random.numbers(15 * a * b + 2 * b), random.numbers(rows * a), random.numbers(rows * b));
-        let wanted = naive(sizes, [a, b], &p, &x, &d);
+        let expected = naive(sizes, [a, b], &p, &x, &d);
         let (graphs, layer) = (squares(sizes), linears(&p, &[a, b]));
         let [y, gradient, dx] = run(&layer, &graphs, &x, &d);
-        close(&y, &wanted.y, 1e-12, "output");
-        close(&dx, &wanted.dx, 1e-12, "dx");
-        close(&gradient, &wanted.gradient, 1e-12, "gradient");
+        close(&y, &expected.y, 1e-12, "output");
+        close(&dx, &expected.dx, 1e-12, "dx");
+        close(&gradient, &expected.gradient, 1e-12, "gradient");
     }
 }
 
 #[test]
-fn layers_follow_each_other() {
+fn several_layers_in_sequence() {
     let (sizes, widths) = ([4, 3], [2, 5, 3]);
     let graphs = squares(&sizes);
     let length = |w: &[usize]| 15 * w[0] * w[1] + 2 * w[1];
@@ -171,7 +171,7 @@ fn layers_follow_each_other() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn bits_do_not_depend_on_the_number_of_threads() {
     let (sizes, widths) = ([9, 14, 3, 30], [5, 21, 37]);
     let graphs = squares(&sizes);
     let rows: usize = sizes.iter().map(|n| n * n).sum();

@@ -25,7 +25,7 @@ fn ties_share_the_gradient_evenly() {
 }
 
 #[test]
-fn what_is_no_number_is_not_lost() {
+fn nan_survives_max_pooling() {
     let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
     let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[0] };
     for at in 0..9 {
@@ -38,7 +38,7 @@ fn what_is_no_number_is_not_lost() {
 }
 
 #[test]
-fn colours_count_as_their_pairs() {
+fn colours_are_weighted_by_their_pairs() {
     let channels = 5;
     let mut random = Random::new(4);
     let table: Vec<f64> = random.numbers(4 * channels);

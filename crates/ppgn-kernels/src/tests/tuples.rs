@@ -6,7 +6,7 @@ use crate::generalised::{generalised_product, generalised_product_backward};
 use crate::product::{product, product_backward};
 use crate::sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
 use crate::{
-    Colours, Example, Pools, Real, Square, Workspace, patterns, pool_max, pool_max_backward, pool_sum,
+    ColourMatrix, Example, Pools, Real, Square, Workspace, patterns, pool_max, pool_max_backward, pool_sum,
     pool_sum_backward,
 };
 
@@ -26,9 +26,9 @@ fn with_each_node(place: usize, n: usize, k: usize) -> Vec<Vec<usize>> {
     (0..n).map(|j| (0..k).map(|q| put(q, j)).collect()).collect()
 }
 
-fn close<T: Real + Into<f64>>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (at, (&g, &w)) in got.iter().zip(wanted).enumerate() {
+fn close<T: Real + Into<f64>>(got: &[T], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (at, (&g, &w)) in got.iter().zip(expected).enumerate() {
         let g: f64 = g.into();
         assert!((g - w).abs() <= tolerance * w.abs().max(1.0), "{what}[{at}]: {g} {w}");
     }
@@ -72,7 +72,7 @@ fn summed(terms: &Terms, k: usize, c: usize, y: &[f64], dw: &[f64]) -> (Vec<f64>
 
 enum Way<'a> {
     Dense(&'a [Square]),
-    Quotient(Colours<'a>),
+    Quotient(ColourMatrix<'a>),
 }
 
 /// Compares both products on random numbers, forward and backward, on one space and in one precision.
@@ -118,7 +118,7 @@ fn compare<T: Real + Into<f64>>(
     gradients
         .iter()
         .zip(&ds)
-        .for_each(|(got, wanted)| close(got, wanted, tolerance, "gradient of the product"));
+        .for_each(|(got, expected)| close(got, expected, tolerance, "gradient of the product"));
     close(&gradient, &d, tolerance, "gradient of the sums");
 }
 
@@ -134,7 +134,7 @@ fn squares(nodes: &[usize], k: usize) -> (Vec<Square>, usize) {
 }
 
 #[test]
-fn every_tuple_a_row() {
+fn dense_products_match_the_equations() {
     let sizes: [(usize, &[usize]); 4] = [(2, &[4, 0, 1, 7]), (3, &[1, 5, 0, 2]), (4, &[2, 3]), (5, &[2])];
     for (k, nodes) in sizes {
         let (graphs, rows) = squares(nodes, k);
@@ -154,7 +154,7 @@ fn every_tuple_a_row() {
 }
 
 #[test]
-fn every_colour_a_row() {
+fn quotient_products_match_the_equations() {
     let mut random = Random::new(1);
     let mut pick = |below: usize| random.bits() as usize % below;
     for k in 2..=4 {
@@ -166,7 +166,7 @@ fn every_colour_a_row() {
         let example = |at: usize| Example { graph: (at % 2) as u32, place: pick(tuples[at % 2]) as u32 };
         let examples: Vec<Example> = (0..23).map(example).collect();
         let factors = [0.5, 0.25];
-        let colours = Colours {
+        let colours = ColourMatrix {
             below,
             examples: &examples,
             nodes: &nodes,
@@ -189,7 +189,7 @@ fn every_colour_a_row() {
 }
 
 #[test]
-fn of_pairs_it_is_the_second_factor_times_the_first() {
+fn on_pairs_the_generalised_product_is_the_second_factor_times_the_first() {
     let (graphs, rows) = squares(&[6, 3], 2);
     let mut random = Random::new(5);
     let [a, b, dw] = [(); 3].map(|()| random.numbers(rows * 4));
@@ -206,7 +206,7 @@ fn of_pairs_it_is_the_second_factor_times_the_first() {
 }
 
 #[test]
-fn every_pattern_is_pooled_by_itself() {
+fn every_pattern_is_pooled_separately() {
     let (k, channels) = (3, 2);
     let (graphs, rows) = squares(&[1, 2, 4], k);
     let pools = Pools::Dense { order: k, graphs: &graphs, place: &[1, 2, 0] };

@@ -49,14 +49,14 @@ impl std::str::FromStr for Multiset {
     fn from_str(name: &str) -> Result<Self> {
         Multiset::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
             Error::call(format!(
-                "`{name}` is no encoding of multisets; there are projections, power-sums and counts"
+                "`{name}` is not a multiset encoding; choose projections, power-sums or counts"
             ))
         })
     }
 }
 
 /// What the tables of a round must encode.
-pub(super) struct Wanted<'a> {
+pub(super) struct Request<'a> {
     pub(super) multiset: Multiset,
     /// Whether channels are sums of one table over each position, rather than products of one table per factor.
     pub(super) sums: bool,
@@ -86,83 +86,83 @@ pub(super) struct Tables {
 }
 
 /// The tables of one attempt; later attempts use larger numbers and more channels. `None` after the last attempt.
-pub(super) fn tables(wanted: &Wanted<'_>, attempt: usize) -> Option<Result<Tables>> {
+pub(super) fn tables(request: &Request<'_>, attempt: usize) -> Option<Result<Tables>> {
     const ATTEMPTS: usize = 60;
-    (attempt < ATTEMPTS).then(|| match wanted.multiset {
-        Multiset::Projections => Ok(projections(wanted, attempt)),
-        Multiset::PowerSums => power_sums(wanted, attempt),
-        Multiset::Counts => counts(wanted, attempt),
+    (attempt < ATTEMPTS).then(|| match request.multiset {
+        Multiset::Projections => Ok(projections(request, attempt)),
+        Multiset::PowerSums => power_sums(request, attempt),
+        Multiset::Counts => counts(request, attempt),
     })
 }
 
 /// The magnitude of the random numbers. Products of `multiplied` such numbers can take about as many values as there
 /// are pairs of colours; the magnitude grows by half every four attempts.
-fn scale(wanted: &Wanted<'_>, attempt: usize, values: f64, multiplied: usize) -> usize {
-    let pairs = (wanted.after as f64).powi(2);
+fn scale(request: &Request<'_>, attempt: usize, values: f64, multiplied: usize) -> usize {
+    let pairs = (request.after as f64).powi(2);
     let each = (pairs * values).powf(1.0 / multiplied as f64);
     (each * 1.5f64.powi(attempt as i32 / 4)).ceil().clamp(4.0, 2f64.powi(24)) as usize
 }
 
 /// Random weights for the channels of sums, one per position and channel.
-fn place_weights(wanted: &Wanted<'_>, attempt: usize, channels: usize, below: usize) -> Vec<i64> {
-    let mut random = Stream::new(0, "places", &[wanted.round as u64, attempt as u64]);
-    (0..wanted.letters * channels).map(|_| 1 + random.below(below) as i64).collect()
+fn place_weights(request: &Request<'_>, attempt: usize, channels: usize, below: usize) -> Vec<i64> {
+    let mut random = Stream::new(0, "places", &[request.round as u64, attempt as u64]);
+    (0..request.letters * channels).map(|_| 1 + random.below(below) as i64).collect()
 }
 
-fn projections(wanted: &Wanted<'_>, attempt: usize) -> Tables {
+fn projections(request: &Request<'_>, attempt: usize) -> Tables {
     let draw = |below: usize, which: u64, channel: usize| -> Vec<i64> {
-        let indices = [wanted.round as u64, attempt as u64, which, channel as u64];
+        let indices = [request.round as u64, attempt as u64, which, channel as u64];
         let mut random = Stream::new(0, "projections", &indices);
-        (0..wanted.before).map(|_| random.below(below) as i64).collect()
+        (0..request.before).map(|_| random.below(below) as i64).collect()
     };
     // A sum of n products of k numbers below s has a spread of sqrt(n) * s^k. A sum of n numbers has a spread of
     // sqrt(n) * s, and its weight is a number of the same magnitude.
-    let spread = 1.0 / (wanted.nodes as f64).sqrt();
-    if wanted.sums {
-        let (channels, below) = (1 + attempt / 8, scale(wanted, attempt, spread, 2));
+    let spread = 1.0 / (request.nodes as f64).sqrt();
+    if request.sums {
+        let (channels, below) = (1 + attempt / 8, scale(request, attempt, spread, 2));
         return Tables {
             factors: vec![(0..channels).map(|c| draw(below, 0, c)).collect()],
-            weights: place_weights(wanted, attempt, channels, below),
+            weights: place_weights(request, attempt, channels, below),
             sums: true,
             by_word: None,
         };
     }
-    let (channels, below) = (2 + attempt / 8, scale(wanted, attempt, spread, wanted.letters));
+    let (channels, below) = (2 + attempt / 8, scale(request, attempt, spread, request.letters));
     let factor = |q: usize| (0..channels).map(|c| draw(below, q as u64, c)).collect();
     Tables {
-        factors: (0..wanted.letters).map(factor).collect(),
+        factors: (0..request.letters).map(factor).collect(),
         weights: vec![1; channels],
         sums: false,
         by_word: None,
     }
 }
 
-fn power_sums(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
-    let degree = wanted.nodes as u32;
-    let most = (wanted.before as i128 - 1)
+fn power_sums(request: &Request<'_>, attempt: usize) -> Result<Tables> {
+    let degree = request.nodes as u32;
+    let most = (request.before as i128 - 1)
         .checked_pow(degree)
-        .ok_or_else(|| unbounded(&format!("powers {degree} of {} colours", wanted.before)))?;
+        .ok_or_else(|| unbounded(&format!("powers {degree} of {} colours", request.before)))?;
     if most >= LIMIT {
-        return Err(beyond(most, &format!("powers {degree} of {} colours", wanted.before)));
+        return Err(beyond(most, &format!("powers {degree} of {} colours", request.before)));
     }
-    let letters = if wanted.sums { 1 } else { wanted.letters };
+    let letters = if request.sums { 1 } else { request.letters };
     check_exponents(letters, degree)?;
     let exponents = exponents(letters, degree);
-    check_size(wanted.before, exponents.len())?;
-    let power = |exponent: u32| (0..wanted.before as i64).map(|c| c.pow(exponent)).collect::<Vec<i64>>();
+    check_size(request.before, exponents.len())?;
+    let power = |exponent: u32| (0..request.before as i64).map(|c| c.pow(exponent)).collect::<Vec<i64>>();
     // All monomials are channels; the code needs only a few of them, and is smallest with those of low degree.
     let (counts, size) = (2 + attempt as u32 / 6, 2 + attempt / 3);
-    let mut random = Stream::new(0, "power sums", &[wanted.round as u64, attempt as u64]);
+    let mut random = Stream::new(0, "power sums", &[request.round as u64, attempt as u64]);
     let mut weight = |alpha: &Vec<u32>| match alpha.iter().sum::<u32>() {
         0 => 0,
         d if d <= counts => random.below(2 * size + 1) as i64 - size as i64,
         _ => 0,
     };
-    let places = if wanted.sums { wanted.letters } else { 1 };
+    let places = if request.sums { request.letters } else { 1 };
     Ok(Tables {
         weights: (0..places).flat_map(|_| exponents.iter().map(&mut weight).collect::<Vec<_>>()).collect(),
         factors: (0..letters).map(|q| exponents.iter().map(|alpha| power(alpha[q])).collect()).collect(),
-        sums: wanted.sums,
+        sums: request.sums,
         by_word: None,
     })
 }
@@ -176,30 +176,30 @@ fn check_exponents(letters: usize, degree: u32) -> Result<()> {
     check_size(1, usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn counts(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
-    let channels = if wanted.sums { wanted.before } else { wanted.words.len() };
-    check_size(wanted.before, channels)?;
-    let below = scale(wanted, attempt, (wanted.after as f64).powi(2), 2).min(1 << 40);
+fn counts(request: &Request<'_>, attempt: usize) -> Result<Tables> {
+    let channels = if request.sums { request.before } else { request.words.len() };
+    check_size(request.before, channels)?;
+    let below = scale(request, attempt, (request.after as f64).powi(2), 2).min(1 << 40);
     let mark = |colour: u32| {
-        let mut table = vec![0; wanted.before];
+        let mut table = vec![0; request.before];
         table[colour as usize] = 1;
         table
     };
-    if wanted.sums {
+    if request.sums {
         return Ok(Tables {
-            factors: vec![(0..wanted.before as u32).map(mark).collect()],
-            weights: place_weights(wanted, attempt, channels, below),
+            factors: vec![(0..request.before as u32).map(mark).collect()],
+            weights: place_weights(request, attempt, channels, below),
             sums: true,
             by_word: None,
         });
     }
-    let mut random = Stream::new(0, "counts", &[wanted.round as u64, attempt as u64]);
-    let weights: Vec<i64> = wanted.words.iter().map(|_| random.below(below) as i64).collect();
-    let factor = |q: usize| wanted.words.iter().map(|word| mark(word[q])).collect();
+    let mut random = Stream::new(0, "counts", &[request.round as u64, attempt as u64]);
+    let weights: Vec<i64> = request.words.iter().map(|_| random.below(below) as i64).collect();
+    let factor = |q: usize| request.words.iter().map(|word| mark(word[q])).collect();
     Ok(Tables {
-        factors: (0..wanted.letters).map(factor).collect(),
+        factors: (0..request.letters).map(factor).collect(),
         sums: false,
-        by_word: Some(wanted.words.iter().cloned().zip(weights.iter().copied()).collect()),
+        by_word: Some(request.words.iter().cloned().zip(weights.iter().copied()).collect()),
         weights,
     })
 }

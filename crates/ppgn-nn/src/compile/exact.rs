@@ -32,7 +32,7 @@ impl Largest {
 /// The error for sums that f64 would round.
 pub(super) fn beyond(bound: i128, what: &str) -> Error {
     Error::unfit(format!(
-        "{what} may reach {bound} (2^{:.1}), and f64 is exact below 2^53 only: compile fewer or smaller graphs \
+        "{what} may reach {bound} (2^{:.1}), but f64 is exact below 2^53 only: compile fewer or smaller graphs \
          together, or fewer rounds",
         (bound as f64).log2()
     ))
@@ -41,7 +41,7 @@ pub(super) fn beyond(bound: i128, what: &str) -> Error {
 /// The error for numbers too large even to bound.
 pub(super) fn unbounded(what: &str) -> Error {
     Error::unfit(format!(
-        "{what} are beyond 2^127, and f64 is exact below 2^53 only: compile fewer or smaller graphs together, or fewer \
+        "{what} exceed 2^127, but f64 is exact below 2^53 only: compile fewer or smaller graphs together, or fewer \
          rounds"
     ))
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_rounds_is_refused_with_its_number() {
+    fn sums_that_would_round_are_errors_with_their_bound() {
         let mut largest = Largest::default();
         largest.admit(7, || "a sum".into()).unwrap();
         largest.admit(LIMIT - 1, || "a sum".into()).unwrap();

@@ -22,8 +22,8 @@ impl Form {
         let order = test.k();
         if order < 2 {
             return Err(Error::call(format!(
-                "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl parts \
-                 the same graphs"
+                "{test} cannot be compiled: it colours nodes, but networks work on pairs and longer tuples; 2-wl \
+                 distinguishes the same graphs"
             )));
         }
         let sums = test.family() == Family::Wl;

@@ -11,7 +11,7 @@
 
 use super::exact::Largest;
 use super::form::Form;
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_graph::random::Stream;
@@ -48,7 +48,7 @@ pub(super) fn classes(histograms: &[Counts]) -> usize {
 
 /// The last block, and the scores of every graph.
 pub(super) struct Histogram {
-    pub(super) plan: Plan,
+    pub(super) plan: BlockPlan,
     pub(super) scores: Scores,
 }
 
@@ -109,11 +109,11 @@ impl Histogram {
             },
             match (form.sums, form.order) {
                 (false, 2) => "m2 is the identity matrix, W the table",
-                (false, _) => "the product picks the tuple itself, W is the table",
-                (true, _) => "m4 keeps the sums over the first place: n times the histogram",
+                (false, _) => "the product selects the tuple itself, W is the table",
+                (true, _) => "m4 keeps the sums over the first position: n times the histogram",
             }
         );
-        Ok(Histogram { plan: Plan { factors, m4, note }, scores })
+        Ok(Histogram { plan: BlockPlan { factors, m4, note }, scores })
     }
 }
 
@@ -157,7 +157,7 @@ fn separating(colours: usize, histograms: &[Counts]) -> Result<(Tables, Scores)>
         }
     }
     Err(Error::unfit(format!(
-        "no tables tell the histograms of {} graphs apart ({ATTEMPTS} draws); compile fewer graphs together",
+        "found no tables that distinguish the histograms of {} graphs ({ATTEMPTS} attempts); compile fewer graphs together",
         histograms.len()
     )))
 }

@@ -33,7 +33,7 @@ mod tests {
     use super::margin;
 
     #[test]
-    fn it_is_the_smallest_of_the_largest_differences() {
+    fn margin_is_the_minimum_of_the_largest_differences() {
         assert_eq!(margin(&[vec![1, 2], vec![1, 2]]), None);
         assert_eq!(margin(&[vec![0, 0], vec![7, 3], vec![0, 0], vec![10, -2]]), Some(5));
         assert_eq!(margin(&[vec![5], vec![9], vec![6]]), Some(1));

@@ -42,7 +42,7 @@ use crate::precision::{Precision, Values};
 use exact::Largest;
 use form::Form;
 use histogram::{Histogram, classes, histograms};
-use plan::Plan;
+use plan::BlockPlan;
 use ppgn_graph::encode::Encoding;
 use ppgn_graph::{Graph, Schema};
 use ppgn_wl::Refinement;
@@ -138,7 +138,7 @@ pub fn compile(
     };
     let inputs = types.encoder.channels().len();
     let encoding = types.encoder.encoding();
-    let mut plans: Vec<Plan> = Vec::new();
+    let mut plans: Vec<BlockPlan> = Vec::new();
     let Types { mut identity, mut channels, mut codes, block, .. } = types;
     if let Some(block) = block {
         identity = 1;
@@ -173,11 +173,11 @@ fn check(graphs: &[Graph], colours: &Refinement, options: &Options) -> Result<()
     let order = colours.test().k() as u32;
     let fits = |g: usize| Some(colours.colours(g).len()) == graphs[g].nodes().checked_pow(order);
     if graphs.len() != colours.graphs() || !(0..graphs.len()).all(fits) {
-        return Err(Error::call("the colours are those of other graphs"));
+        return Err(Error::call("the colours belong to other graphs"));
     }
     let enough = options.rounds.is_some_and(|rounds| rounds <= colours.rounds());
     if !(enough || colours.is_stable()) {
-        return Err(Error::call("the colours are neither stable nor those of enough rounds"));
+        return Err(Error::call("the colouring is neither stable nor long enough for the requested rounds"));
     }
     if options.rounds.is_some_and(|rounds| rounds > 900) {
         return Err(Error::call("a network has at most 1000 blocks: compile at most 900 rounds"));
@@ -222,10 +222,10 @@ impl Compiled {
             let graphs: Vec<&Graph> = graphs.iter().collect();
             let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64)?;
             let found = network.forward(&batch)?.to_f64();
-            for (g, (found, wanted)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
-                if found.iter().zip(wanted).any(|(a, b)| a.to_bits() != b.to_bits()) {
+            for (g, (found, expected)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
+                if found.iter().zip(expected).any(|(a, b)| a.to_bits() != b.to_bits()) {
                     return Err(Error::unfit(format!(
-                        "graph {}: the network's scores are not those of the proof: integers below 2^53 were not added exactly",
+                        "graph {}: the scores differ from those the proof predicts: integers below 2^53 were not added exactly",
                         b * size + g
                     )));
                 }

@@ -9,7 +9,7 @@ use crate::precision::Values;
 
 /// One block. m3 is the identity.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct BlockPlan {
     /// m1, m2, ..., all of the same widths.
     pub(super) factors: Vec<Vec<Layer>>,
     pub(super) m4: Layer,
@@ -17,7 +17,7 @@ pub(super) struct Plan {
     pub(super) note: String,
 }
 
-impl Plan {
+impl BlockPlan {
     /// The widths of the block.
     pub(super) fn config(&self) -> BlockConfig {
         let (last, hidden) = self.factors[0].split_last().expect("an MLP has layers");
@@ -42,10 +42,10 @@ impl Plan {
 
 /// The network of these blocks, whose outputs are the last block's sums over all pairs: sum pooling, suffix ii, and
 /// zero maps for the other blocks.
-pub(super) fn network(form: &Form, inputs: usize, plans: &[Plan]) -> Result<(PpgnConfig, Vec<Values>)> {
+pub(super) fn network(form: &Form, inputs: usize, plans: &[BlockPlan]) -> Result<(PpgnConfig, Vec<Values>)> {
     let outputs = plans.last().expect("a histogram").m4.outputs;
     let config = PpgnConfig {
-        blocks: plans.iter().map(Plan::config).collect(),
+        blocks: plans.iter().map(BlockPlan::config).collect(),
         depth: plans[0].factors[0].len(),
         suffix: SuffixKind::Ii,
         pooling: Pooling::Sum,

@@ -6,10 +6,10 @@
 //! concatenation, which would need C(n + 2a, 2a) channels for a channels of the round before. Each new code is computed
 //! from one pair per colour; all codes must differ, which is checked; otherwise new tables are drawn.
 
-use super::encoding::{Multiset, Tables, Wanted, tables};
+use super::encoding::{Multiset, Request, Tables, tables};
 use super::exact::{Largest, beyond};
 use super::form::Form;
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_wl::Refinement;
@@ -88,12 +88,12 @@ pub(super) fn block(
     round: usize,
     multiset: Multiset,
     largest: &mut Largest,
-) -> Result<(Plan, Vec<i64>)> {
+) -> Result<(BlockPlan, Vec<i64>)> {
     let members = Members::new(input.form, input.nodes, colours, round);
     let (before, after) = (input.codes.len(), members.colours.len());
     let sums = input.form.sums;
     let words = if multiset == Multiset::Counts && !sums { members.words() } else { Vec::new() };
-    let wanted = Wanted {
+    let request = Request {
         multiset,
         sums,
         letters: members.letters,
@@ -103,7 +103,7 @@ pub(super) fn block(
         after,
         words: &words,
     };
-    let (tables, codes, draws) = separating(input, &members, &wanted, largest)?;
+    let (tables, codes, attempts) = separating(input, &members, &request, largest)?;
     let domain = Codes::new(input.channels.to_vec(), input.codes.to_vec());
     // From values by colour to values by rank.
     let ranked = |table: &Vec<i64>| {
@@ -121,25 +121,24 @@ pub(super) fn block(
     weights.enumerate().for_each(|(channel, &weight)| m4.set(0, channel, weight));
     m4.set(1, input.identity, 1);
     let note = format!(
-        "round {round}: {before} colours to {after}, {} {} of W tell {} multisets apart{}; codes up to {}",
+        "round {round}: {before} -> {after} colours, multisets distinguished by {} {} of W{}; codes up to {}",
         tables.weights.len(),
         if tables.weights.len() == 1 { "channel" } else { "channels" },
-        after,
-        if draws == 1 { String::new() } else { format!(" ({draws} draws)") },
+        if attempts == 1 { String::new() } else { format!(" ({attempts} attempts)") },
         codes.iter().map(|c| c.abs()).max().unwrap_or(0),
     );
-    Ok((Plan { factors, m4, note }, codes))
+    Ok((BlockPlan { factors, m4, note }, codes))
 }
 
 /// Tables that give every colour of the round a distinct code, those codes, and the number of attempts needed.
 fn separating(
     input: &Input<'_>,
     members: &Members,
-    wanted: &Wanted<'_>,
+    request: &Request<'_>,
     largest: &mut Largest,
 ) -> Result<(Tables, Vec<i64>, usize)> {
     let mut attempt = 0;
-    while let Some(tables) = tables(wanted, attempt) {
+    while let Some(tables) = tables(request, attempt) {
         let tables = tables?;
         attempt += 1;
         let codes = members.codes(input.codes, &tables);
@@ -148,23 +147,23 @@ fn separating(
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             continue;
         }
-        let sums = || format!("the sums of round {}'s product", wanted.round);
-        for bound in tables.channel_bounds(wanted.nodes) {
+        let sums = || format!("the sums of the product of round {}", request.round);
+        for bound in tables.channel_bounds(request.nodes) {
             largest.admit(bound, sums)?;
         }
         let most = input.codes.iter().map(|c| i128::from(c.abs())).max().unwrap_or(0);
-        let joined = most + tables.joined_bound(wanted.nodes);
+        let joined = most + tables.joined_bound(request.nodes);
         // Pooling sums over all tuples of a graph as well.
-        let tuples = (wanted.nodes as i128).saturating_pow(input.form.order as u32);
+        let tuples = (request.nodes as i128).saturating_pow(input.form.order as u32);
         let pooled = joined.saturating_mul(tuples);
         largest.admit(pooled, || {
-            format!("the codes of round {}, summed over a graph's {},", wanted.round, input.form.tuples())
+            format!("the codes of round {}, summed over a graph's {},", request.round, input.form.tuples())
         })?;
         let codes = codes.into_iter().map(|c| i64::try_from(c).map_err(|_| beyond(c, "a code")));
         return Ok((tables, codes.collect::<Result<_>>()?, attempt));
     }
     Err(Error::unfit(format!(
-        "no tables tell the {} multisets of round {} apart ({attempt} draws); compile fewer graphs together",
-        wanted.after, wanted.round
+        "found no tables that distinguish the {} multisets of round {} ({attempt} attempts); compile fewer graphs together",
+        request.after, request.round
     )))
 }

@@ -17,7 +17,7 @@ use super::exact::Largest;
 use crate::error::{Error, Result};
 
 /// The maximum number of weights per layer: 2^26, half a GiB.
-const MOST_WEIGHTS: usize = 1 << 26;
+const MAX_WEIGHTS: usize = 1 << 26;
 
 /// One linear layer: `Y = X A^T + b`.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,9 +46,9 @@ impl Layer {
 /// Rejects layers that are too large to be useful.
 pub(super) fn check_size(inputs: usize, outputs: usize) -> Result<()> {
     match inputs.checked_mul(outputs) {
-        Some(weights) if weights <= MOST_WEIGHTS => Ok(()),
+        Some(weights) if weights <= MAX_WEIGHTS => Ok(()),
         _ => Err(Error::unfit(format!(
-            "a layer with {inputs} inputs and {outputs} outputs has more than {MOST_WEIGHTS} weights: compile fewer \
+            "a layer with {inputs} inputs and {outputs} outputs has more than {MAX_WEIGHTS} weights: compile fewer \
              graphs together, or use the multiset encoding `projections`"
         ))),
     }
@@ -189,8 +189,8 @@ mod tests {
             for (rank, &code) in codes.values.iter().enumerate() {
                 // The code is 3 * x + y; the channel in between is ignored.
                 let row = [code.div_euclid(3) as f64, 77.0, code.rem_euclid(3) as f64];
-                let wanted: Vec<f64> = tables.iter().map(|t| t[rank] as f64).collect();
-                assert_eq!(apply(&layers, &row), wanted);
+                let expected: Vec<f64> = tables.iter().map(|t| t[rank] as f64).collect();
+                assert_eq!(apply(&layers, &row), expected);
                 assert_eq!(codes.rank(code), rank);
             }
             let pass = codes.pass(1, 2).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused() {
+    fn tables_that_are_too_large_are_errors() {
         let codes = Codes::new(vec![1], vec![0, 1 << 52, 1 << 53]);
         let error = codes.tables(&[vec![0, 1, 2]], &mut Largest::default()).unwrap_err();
         assert!(

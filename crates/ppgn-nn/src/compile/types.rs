@@ -8,7 +8,7 @@
 //! has 4e + 1 channels instead, which would drop the edges for e = 0.
 
 use super::exact::{LIMIT, Largest, beyond};
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
@@ -27,7 +27,7 @@ pub(super) struct Types {
     /// The code of every colour of round 0.
     pub(super) codes: Vec<i64>,
     /// The block that brings the types of the nodes to the pairs, if nodes differ.
-    pub(super) block: Option<Plan>,
+    pub(super) block: Option<BlockPlan>,
 }
 
 /// The encoding that Theorem 2 starts from: `paper` with the identity and, for directed graphs, the transposed
@@ -57,7 +57,7 @@ impl Digits {
     fn grow(&mut self, values: usize) -> Result<()> {
         self.radix *= values.max(1) as i128;
         match self.radix >= LIMIT {
-            true => Err(beyond(self.radix, "the numbers of combinations of labels")),
+            true => Err(beyond(self.radix, "the codes of label combinations")),
             false => Ok(()),
         }
     }
@@ -141,7 +141,7 @@ impl Types {
         let count = node_types.len() as i64;
         let factors = [numbering.radix, numbering.radix.saturating_mul(count)];
         let most = i128::from(factors[1]) * i128::from(count);
-        largest.admit(most, || format!("the codes of isomorphism types of {count} types of nodes"))?;
+        largest.admit(most, || format!("the codes of isomorphism types with {count} node types"))?;
         let mut types = Bijection::default();
         let ancestors = colours.ancestors(0);
         for (g, graph) in graphs.iter().enumerate() {
@@ -174,7 +174,7 @@ fn block(
     factors: [i64; 2],
     identity: usize,
     largest: &mut Largest,
-) -> Result<Plan> {
+) -> Result<BlockPlan> {
     let ones = vec![1; rows.len()];
     let mut types = vec![0; rows.len()];
     node_types.iter().for_each(|(&row, &t)| types[rows.rank(row)] = t);
@@ -185,11 +185,11 @@ fn block(
     factors.iter().enumerate().for_each(|(channel, &weight)| m4.set(0, pair.len() + channel, weight));
     m4.set(1, identity, 1);
     let note = format!(
-        "isomorphism types: {} input rows, {} types of nodes; W = (t . 1, 1 . t) brings them to the pairs",
+        "isomorphism types: {} input rows, {} node types; W = (t . 1, 1 . t) copies them to the pairs",
         rows.len(),
         node_types.len()
     );
-    Ok(Plan { factors: vec![m1, m2], m4, note })
+    Ok(BlockPlan { factors: vec![m1, m2], m4, note })
 }
 
 /// A one-to-one map between codes and colours.
@@ -210,7 +210,7 @@ impl Bijection {
         let nodes = tuple.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Err(Error::Labels(format!(
             "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The encoding has \
-             the labels of an edge in its own direction only, so graphs with different labels in the two directions \
+             the labels of an edge in one direction only, so graphs with different labels in the two directions \
              cannot be compiled with their labels"
         )))
     }

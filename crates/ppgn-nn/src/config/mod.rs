@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_the_papers() {
+    fn defaults_are_the_papers_choices() {
         let config: PpgnConfig = serde_json::from_str(r#"{"inputs": 8, "outputs": 2}"#).unwrap();
         assert_eq!(config, PpgnConfig::new(8, 2));
         assert_eq!(config.widths(), [8, 400, 400, 400]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_numbers_or_tables() {
+    fn a_block_is_a_number_or_a_table() {
         let text = r#"{"inputs":1,"outputs":1,"blocks":[3,{"width":4,"product":2,"hidden":[5,6]}],
             "m3":{"mlp":[7]},"m4":"none","suffix":"i","scale":"sqrt-n","norm":"rms","pooling":"sum"}"#;
         let config: PpgnConfig = serde_json::from_str(text).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_beyond_two_take_isomorphism_types() {
+    fn higher_orders_take_isomorphism_types() {
         let pairs = PpgnConfig::new(2, 2);
         assert!(!serde_json::to_string(&pairs).unwrap().contains("order"));
         assert_eq!((pairs.tuples(), pairs.pools()), (None, 2));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn models_have_names_in_files_and_the_papers_needs_none() {
+    fn models_are_named_in_files_and_the_default_is_omitted() {
         for &model in Model::ALL {
             let config = PpgnConfig { model, ..PpgnConfig::new(1, 1) };
             let text = serde_json::to_string(&config).unwrap();

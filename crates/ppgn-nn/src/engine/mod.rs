@@ -185,7 +185,7 @@ mod tests {
 
     /// At k = 2 the generalised product is Y2 . Y1.
     #[test]
-    fn at_order_two_it_is_the_ordinary_network_with_m1_and_m2_exchanged() {
+    fn at_order_two_the_generalised_product_swaps_m1_and_m2() {
         let graphs = [
             Graph::directed(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 4)]).unwrap(),
             Graph::directed(3, [(0, 1), (0, 2)]).unwrap(),
@@ -237,6 +237,6 @@ mod tests {
         let size = |a: &[Vec<f64>]| a.iter().flatten().fold(1.0, |m: f64, x| m.max(x.abs()));
         assert!(off(&pooled, &plain.0) < 1e-12 * size(&pooled));
         assert!(off(&gradients, &plain.1) < 1e-12 * size(&gradients));
-        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order counts");
+        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order matters");
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::PpgnConfig;
 use crate::quotient::Quotient;
 use crate::space::Space;
-use ppgn_kernels::{Colours, Pairs, Pools, Square};
+use ppgn_kernels::{ColourMatrix, Pairs, Pools, Square};
 
 /// A space as the kernels see it.
 pub(super) enum View<'a> {
@@ -51,7 +51,7 @@ impl<'a> View<'a> {
             View::Dense { squares, .. } => Pairs::Dense(squares),
             View::Quotient { space, factors } => {
                 let (below, above) = (&space.levels[l], &space.levels[l + 1]);
-                let colours = Colours {
+                let colours = ColourMatrix {
                     below: below.rows,
                     examples: &above.example,
                     nodes: &space.nodes,

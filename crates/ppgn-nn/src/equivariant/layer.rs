@@ -28,7 +28,7 @@ pub struct EquivariantConfig {
 }
 
 /// The maximum of k + l: Bell(8) = 4140 operations.
-const MOST_INDICES: usize = 8;
+const MAX_INDICES: usize = 8;
 
 impl EquivariantConfig {
     /// A layer without normalisation.
@@ -39,15 +39,15 @@ impl EquivariantConfig {
     /// Checks that such a layer can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         let indices = self.k.saturating_add(self.l);
-        if indices > MOST_INDICES {
+        if indices > MAX_INDICES {
             return Err(Error::config(format!(
-                "a layer from order {} to order {} has the partitions of {indices} indices as its basis; {MOST_INDICES} \
-                 indices are the most",
+                "a layer from order {} to order {} has a basis of partitions of {indices} indices; the \
+                 maximum is {MAX_INDICES}",
                 self.k, self.l
             )));
         }
         if self.inputs == 0 || self.outputs == 0 {
-            return Err(Error::config("a layer has at least one channel at either end"));
+            return Err(Error::config("a layer needs at least one input and one output channel"));
         }
         Ok(())
     }
@@ -62,7 +62,7 @@ impl EquivariantConfig {
         let most = 1usize << 30;
         match (weights, biases) {
             (Some(weights), Some(biases)) if weights <= most && biases <= most => Ok([weights, biases]),
-            _ => Err(Error::config(format!("these widths make more than {most} parameters"))),
+            _ => Err(Error::config(format!("these widths give more than {most} parameters"))),
         }
     }
 
@@ -132,7 +132,7 @@ impl EquivariantLinear {
         let sizes = config.sizes()?;
         if [weight.len(), bias.len()] != sizes || weight.precision() != bias.precision() {
             return Err(Error::call(format!(
-                "the layer has {} weights and {} biases in one precision, not {} and {}",
+                "the layer needs {} weights and {} biases of the same precision, not {} and {}",
                 sizes[0],
                 sizes[1],
                 weight.len(),
@@ -167,7 +167,7 @@ impl EquivariantLinear {
             (Values::F64(x), Values::F64(a), Values::F64(b)) => {
                 Values::F64(self.basis.forward(ws, [a, b], x, n).0)
             }
-            _ => return Err(Error::call("the layer and its input are of different precisions")),
+            _ => return Err(Error::call("the layer and its input have different precisions")),
         };
         Matrix::new(values.len() / outputs, outputs, values)
     }
@@ -180,10 +180,9 @@ impl EquivariantLinear {
     pub fn basis(&self, p: usize, x: &Matrix, n: usize) -> Result<Matrix> {
         let channels = x.columns();
         self.basis.check(x, n, channels)?;
-        let (reduction, embedding) =
-            self.basis.operations.get(p).ok_or_else(|| {
-                Error::call(format!("there are {} operations, none is {p}", self.operations()))
-            })?;
+        let (reduction, embedding) = self.basis.operations.get(p).ok_or_else(|| {
+            Error::call(format!("operation {p} is out of range; the layer has {}", self.operations()))
+        })?;
         let rows = n.pow(self.config().l as u32);
         let values = each!(x.values(), x => {
             let sums = self.basis.reduce(reduction, x, channels, n);
@@ -288,7 +287,7 @@ impl Basis {
         let EquivariantConfig { k, l, .. } = self.config;
         let rows = |order: usize| (0..order).try_fold(1usize, |rows, _| rows.checked_mul(n));
         if n == 0 {
-            return Err(Error::unfit("a graph without nodes has nothing to sum"));
+            return Err(Error::unfit("a graph without nodes has no entries to sum"));
         }
         if rows(k).is_none() || rows(l).is_none_or(|rows| rows > isize::MAX as usize / 8) {
             return Err(Error::unfit(format!("a graph with {n} nodes has too many {}-tuples", k.max(l))));

@@ -38,14 +38,17 @@ impl KOrderConfig {
     /// Checks that such a network can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         if !(2..=3).contains(&self.k) {
-            return Err(Error::config(format!("k-order networks are there for k = 2 and 3, not {}", self.k)));
+            return Err(Error::config(format!(
+                "k-order networks support k = 2 and k = 3, not k = {}",
+                self.k
+            )));
         }
         if self.widths.is_empty() {
-            return Err(Error::config("a k-order network has at least one equivariant layer"));
+            return Err(Error::config("a k-order network needs at least one equivariant layer"));
         }
         self.layers().iter().try_for_each(|layer| layer.sizes().map(drop))?;
         match self.linears().iter().any(|&(inputs, outputs)| inputs == 0 || outputs == 0) {
-            true => Err(Error::config("a network has layers of at least one channel")),
+            true => Err(Error::config("every layer needs at least one channel")),
             false => Ok(()),
         }
     }
@@ -134,7 +137,7 @@ impl KOrder {
         let found: Vec<usize> = parameters.iter().map(Values::len).collect();
         if found != lengths || parameters.iter().any(|p| p.precision() != precision) {
             return Err(Error::call(format!(
-                "arrays of {found:?} numbers, not of {lengths:?} in one precision"
+                "expected parameter arrays of lengths {lengths:?} in a single precision, found {found:?}"
             )));
         }
         let layers = config.layers().iter().map(EquivariantConfig::basis).collect();
@@ -193,8 +196,8 @@ impl KOrder {
         let scores = Matrix::new(batch.graphs(), self.config.outputs, values)?;
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
-        let slope =
-            slope.ok_or_else(|| Error::call("the loss's gradient does not have the scores' shape"))?;
+        let slope = slope
+            .ok_or_else(|| Error::call("the gradient of the loss does not have the shape of the scores"))?;
         let mut gradients: Vec<Vec<T>> = arrays.iter().map(|array| vec![T::default(); array.len()]).collect();
         // The kernels take the MLP's arrays as a single one.
         let (of_layers, of_mlp) = gradients.split_at_mut(2 * self.layers.len());
@@ -239,12 +242,13 @@ impl KOrder {
         batch: &Batch,
         space: &Dense,
     ) -> Result<(Buffer<T>, Vec<Tape<T>>)> {
-        let rows = T::slice(batch.rows()).ok_or_else(|| Error::call("the batch is in another precision"))?;
+        let rows = T::slice(batch.rows())
+            .ok_or_else(|| Error::call("the batch and the network have different precisions"))?;
         let mut invariants = Buffer::zeros(&self.workspace, space.graphs() * self.config.invariant);
         let mut tapes = Vec::with_capacity(space.graphs());
         for (place, (nodes, start)) in space.starts().enumerate() {
             if nodes == 0 {
-                return Err(Error::unfit("a graph without nodes has nothing to sum"));
+                return Err(Error::unfit("a graph without nodes has no entries to sum"));
             }
             let x = &rows[start * self.config.inputs..][..nodes * nodes * self.config.inputs];
             let mut x = std::borrow::Cow::Borrowed(x);
@@ -295,7 +299,7 @@ impl KOrder {
         match batch.space() {
             Space::Dense(dense) => Ok(dense),
             // Pairs of the same colour may differ in the sums of their rows and columns.
-            Space::Quotient(_) => Err(Error::call("the linear basis is there for the dense space only")),
+            Space::Quotient(_) => Err(Error::call("linear equivariant layers require the dense space")),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn operation(partition: &[usize], k: usize) -> (Reduction, Embedding)
         if !seen.contains(&b) {
             seen.push(b);
         }
-        blocks.push(seen.iter().position(|&s| s == b).expect("it was put there"));
+        blocks.push(seen.iter().position(|&s| s == b).expect("just added"));
     }
     let source = seen.iter().map(|&b| (b < count).then(|| digit(b))).collect();
     let order = digit(count);

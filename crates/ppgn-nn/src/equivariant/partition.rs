@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_bell_many() {
+    fn their_number_is_bell() {
         for m in 0..9 {
             let all = partitions(m);
             assert_eq!(Some(all.len()), bell(m));

@@ -22,7 +22,7 @@ impl Kind for Lin {
         match more.iter().find(|(set, _)| *set) {
             None => Ok(()),
             Some((_, name)) => Err(Error::config(format!(
-                "blocks of the model `lin` are linear layers and nothing else: leave `{name}` out"
+                "blocks of the model `lin` consist of linear layers only; remove `{name}`"
             ))),
         }
     }

@@ -121,7 +121,7 @@ impl Model {
                 .map(|model| format!("`{}`", model.name()))
                 .collect();
             return Err(Error::config(format!(
-                "the model `{}` computes on pairs, order 2; models for higher orders are {}",
+                "the model `{}` supports only order 2 (pairs); models for higher orders: {}",
                 self.name(),
                 others.join(" and ")
             )));

@@ -6,6 +6,7 @@
 //! index into a short list of its own colours: two bytes per pair if the list allows it, and for the last level only.
 //! Networks of order k use k-tuples, whose rows are isomorphism types, and k-FWL.
 
+use super::parts::{ColourParts, GraphColours, Places};
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
 use crate::isomorphism;
@@ -28,103 +29,6 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Colours(pub(super) ColourParts);
-
-/// The contents of [`Colours`], for storing or transferring them.
-///
-/// [`Colours::parts`] returns them; [`Colours::from_parts`] validates them and rebuilds the colours.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColourParts {
-    /// The order of the tuples: 2 for pairs.
-    pub order: usize,
-    /// Channels per input row.
-    pub channels: usize,
-    /// The input row of every colour of level 0, `[count(0), channels]`.
-    pub inputs: Values,
-    /// The number of colours at each level. The colours of a level are the first of the next.
-    pub counts: Vec<u32>,
-    /// The colour that each one was split from; those of level 0 are their own parents.
-    pub parents: Vec<u32>,
-    /// The graphs.
-    pub graphs: Vec<GraphColours>,
-}
-
-/// One graph: its colours at the last level, in the order of their first pairs, and which of them each pair has.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GraphColours {
-    /// Its number of nodes, n.
-    pub nodes: usize,
-    /// Its colours.
-    pub colours: Vec<u32>,
-    /// Which of them each of the `n^order` tuples has.
-    pub places: Places,
-}
-
-/// For every pair (i, k), at i * n + k, the index of its colour in the graph's list: two bytes if the list is short
-/// enough, otherwise four.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Places {
-    /// For lists of at most [`Places::NARROW`] colours.
-    Narrow(Vec<u16>),
-    /// For longer lists.
-    Wide(Vec<u32>),
-}
-
-impl Places {
-    /// The largest number of colours that two bytes can index.
-    pub const NARROW: usize = 1 << 16;
-
-    fn new(places: Vec<u32>, colours: usize) -> Self {
-        match colours <= Self::NARROW {
-            true => Places::Narrow(places.into_iter().map(|place| place as u16).collect()),
-            false => Places::Wide(places),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Places::Narrow(places) => places.len(),
-            Places::Wide(places) => places.len(),
-        }
-    }
-
-    /// Calls `each` with the index of every pair, in order.
-    pub(super) fn for_each(&self, mut each: impl FnMut(usize)) {
-        match self {
-            Places::Narrow(places) => places.iter().for_each(|&place| each(usize::from(place))),
-            Places::Wide(places) => places.iter().for_each(|&place| each(place as usize)),
-        }
-    }
-}
-
-impl ColourParts {
-    /// Whether every number is within its range, so that later indexing cannot fail. O(tuples).
-    fn are_sound(&self) -> bool {
-        let ColourParts { order, channels, inputs, counts, parents, graphs } = self;
-        let (Some(&first), Some(&last)) = (counts.first(), counts.last()) else { return false };
-        let Ok(order) = u32::try_from(*order) else { return false };
-        let born = counts.windows(2).all(|pair| {
-            let new = parents.get(pair[0] as usize..pair[1] as usize);
-            pair[0] <= pair[1] && new.is_some_and(|new| new.iter().all(|&parent| parent < pair[0]))
-        });
-        let graph = |graph: &GraphColours| {
-            let narrow = matches!(graph.places, Places::Narrow(_));
-            // Lists are in the order of first pairs.
-            let (mut seen, mut ordered) = (0, true);
-            graph.places.for_each(|place| {
-                ordered &= place <= seen;
-                seen += usize::from(place == seen);
-            });
-            graph.nodes.checked_pow(order) == Some(graph.places.len())
-                && narrow == (graph.colours.len() <= Places::NARROW)
-                && ordered
-                && seen == graph.colours.len()
-                && graph.colours.iter().all(|&colour| colour < last)
-        };
-        born && parents.len() == last as usize
-            && (first as usize).checked_mul(*channels) == Some(inputs.len())
-            && graphs.iter().all(graph)
-    }
-}
 
 impl Colours {
     /// The colours of graphs under an encoding, for networks of `depth` blocks. Rows are equal if all their numbers are
@@ -180,7 +84,7 @@ impl Colours {
             let length = u32::try_from(k).ok().and_then(|k| n.checked_pow(k)?.checked_mul(width));
             let length = length.filter(|&l| l <= isize::MAX as usize / 8);
             let length = length.ok_or_else(|| {
-                Error::unfit(format!("graph {graph} has {n} nodes: their {k}-tuples are too many to colour"))
+                Error::unfit(format!("graph {graph} has {n} nodes, too many {k}-tuples to colour"))
             })?;
             let mut rows = vec![T::default(); length];
             isomorphism::fill(k, n, channels, &encoder.rows::<T>(&graphs[graph])?, &mut rows);
@@ -222,7 +126,7 @@ impl Colours {
         // Graphs without nodes have no pairs to colour.
         let kept: Vec<usize> = (0..nodes.len()).filter(|&graph| nodes[graph] > 0).collect();
         if kept.is_empty() {
-            return Err(Error::unfit("no graph has a node: there are no pairs to colour"));
+            return Err(Error::unfit("none of the graphs has a node, so there are no pairs to colour"));
         }
         let rows = |graph: usize| {
             let mut rows = rows(kept[graph])?;
@@ -235,7 +139,7 @@ impl Colours {
             TupleLevels::new(order, &sizes, channels, depth, options, &rows).map_err(
                 |error| match error {
                     LevelsError::Rows { source, .. } => source,
-                    LevelsError::Colouring(error) => told(&error, &kept),
+                    LevelsError::Colouring(error) => translate(&error, &kept),
                 },
             )?;
         let inputs = inputs(&levels, channels, rows)?;
@@ -270,11 +174,9 @@ impl Colours {
     /// # Ok::<(), ppgn_graph::Error>(())
     /// ```
     pub fn from_parts(parts: ColourParts) -> Result<Self> {
-        match parts.are_sound() {
+        match parts.are_consistent() {
             true => Ok(Colours(parts)),
-            false => {
-                Err(Error::unfit("the parts do not fit together: they are not the colours of any graphs"))
-            }
+            false => Err(Error::unfit("the parts are inconsistent: they are not the colours of any graphs")),
         }
     }
 
@@ -341,14 +243,14 @@ impl Colours {
 }
 
 /// Translates an error of the colouring for a caller who does not know about it.
-fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
+fn translate(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
     match error {
         ppgn_wl::Error::Rows { graph, found, expected } => Error::call(format!(
             "graph {} has {found} numbers in its rows, not {expected}",
             kept.get(*graph).copied().unwrap_or(*graph)
         )),
         ppgn_wl::Error::Memory { need, limit, .. } => Error::unfit(format!(
-            "colouring the pairs of {} graphs needs about {} MiB of memory, and {} MiB are allowed",
+            "colouring the pairs of {} graphs needs about {} MiB of memory; the limit is {} MiB",
             kept.len(),
             need >> 20,
             limit >> 20

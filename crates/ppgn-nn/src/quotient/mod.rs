@@ -9,11 +9,13 @@
 //! [`Colours`] are computed once per dataset; a [`Quotient`] is assembled from them for every batch, without comparing
 //! rows again.
 
-mod choice;
 mod colours;
+mod cost;
+mod parts;
 
-pub use choice::{Cost, SpaceChoice, flops};
-pub use colours::{ColourParts, Colours, GraphColours, Places};
+pub use colours::Colours;
+pub use cost::{Cost, flops};
+pub use parts::{ColourParts, GraphColours, Places};
 
 use crate::error::{Error, Result};
 use crate::precision::{Number, Values, each};
@@ -64,7 +66,10 @@ impl Quotient {
             return Err(Error::call("a batch needs at least one graph"));
         }
         if let Some(graph) = graphs.iter().find(|&&graph| graph >= colours.graphs()) {
-            return Err(Error::call(format!("there is no graph {graph}; {} are coloured", colours.graphs())));
+            return Err(Error::call(format!(
+                "graph index {graph} is out of range; number of coloured graphs: {}",
+                colours.graphs()
+            )));
         }
         let nodes: Vec<usize> = graphs.iter().map(|&graph| colours.nodes(graph)).collect();
         let mut offsets = vec![0];
@@ -259,13 +264,13 @@ mod tests {
     use ppgn_graph::generate::generate;
 
     #[test]
-    fn values_are_numbered_by_their_first_place() {
+    fn values_are_numbered_by_first_occurrence() {
         assert_eq!(number(&[7, 3, 7, 9, 3, 0]), (vec![0, 1, 0, 2, 1, 3], vec![7, 3, 9, 0]));
         assert_eq!(number(&[]), (vec![], vec![]));
     }
 
     #[test]
-    fn the_parts_of_a_space_agree() {
+    fn the_levels_of_a_space_are_consistent() {
         let dataset = generate("gnp:n=7,p=0.3,count=6").unwrap();
         let encoder = Encoding::from(Kind::Paper).encoder(dataset.schema()).unwrap();
         let options = Default::default();

@@ -42,17 +42,21 @@ fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64
     graphs.iter().map(score).collect()
 }
 
-pub(crate) fn apart(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
+pub(crate) fn distinguishes(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).any(|(x, y)| (x - y).abs() > compiled.threshold())
 }
 
-fn hold(graphs: &[Graph], compiled: &Compiled, pairs: impl IntoIterator<Item = (usize, usize)>) -> usize {
-    hold_to(two(), graphs, compiled, pairs)
+fn assert_agrees(
+    graphs: &[Graph],
+    compiled: &Compiled,
+    pairs: impl IntoIterator<Item = (usize, usize)>,
+) -> usize {
+    assert_agrees_with(two(), graphs, compiled, pairs)
 }
 
 /// Compares a network with the test, run on every pair of graphs separately, and checks that relabelled copies get
 /// identical bits.
-pub(crate) fn hold_to(
+pub(crate) fn assert_agrees_with(
     test: Test,
     graphs: &[Graph],
     compiled: &Compiled,
@@ -71,7 +75,7 @@ pub(crate) fn hold_to(
     }
     let mut distinguished = 0;
     for (a, b) in pairs {
-        let by_network = apart(compiled, &found[a], &found[b]);
+        let by_network = distinguishes(compiled, &found[a], &found[b]);
         let by_test = !colours_by(test, &[graphs[a].clone(), graphs[b].clone()]).equal(0, 1);
         assert_eq!(by_network, by_test, "graphs {a} and {b}");
         distinguished += usize::from(by_network);
@@ -93,7 +97,7 @@ pub(crate) fn file(name: &str) -> Option<Dataset> {
     let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     let path = folder.join(name);
     if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(format::read(&path, &ReadOptions::default()).unwrap())
@@ -105,26 +109,30 @@ pub(crate) fn generated(specs: &[&str]) -> Vec<Graph> {
 }
 
 #[test]
-fn brec_is_parted_as_by_the_test() {
-    for (name, parted) in [("basic", 60), ("regular", 50), ("extension", 100)] {
+fn brec_is_distinguished_as_by_the_test() {
+    for (name, distinguished) in [("basic", 60), ("regular", 50), ("extension", 100)] {
         let Some(data) = file(&format!("brec/{name}.g6")) else { continue };
         let compiled = verified(data.graphs(), &Options::default());
         assert!(compiled.margin >= 1.0 && compiled.largest < 2f64.powi(53));
-        assert_eq!(hold(data.graphs(), &compiled, neighbours(data.graphs())), parted, "{name}");
+        assert_eq!(
+            assert_agrees(data.graphs(), &compiled, neighbours(data.graphs())),
+            distinguished,
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn strongly_regular_graphs_are_not_parted() {
+fn strongly_regular_graphs_are_not_distinguished() {
     for name in ["sr/sr16622.g6", "sr/sr251256.g6"] {
         let Some(data) = file(name) else { continue };
         let compiled = verified(data.graphs(), &Options::default());
         assert_eq!((compiled.rounds, compiled.margin), (0, 1.0));
-        assert_eq!(hold(data.graphs(), &compiled, every_pair(data.graphs())), 0);
+        assert_eq!(assert_agrees(data.graphs(), &compiled, every_pair(data.graphs())), 0);
         // Rounds that change nothing are still rounds.
         let three = verified(data.graphs(), &Options { rounds: Some(3), ..Options::default() });
         assert_eq!(three.config.blocks.len(), 4);
-        assert_eq!(hold(data.graphs(), &three, neighbours(data.graphs())), 0);
+        assert_eq!(assert_agrees(data.graphs(), &three, neighbours(data.graphs())), 0);
     }
 }
 
@@ -141,13 +149,13 @@ fn known_pairs_with_every_encoding_of_multisets() {
         (vec!["cfi:base=k4,colours=1"], false),
         (vec!["cfi:base=k4-e,colours=1"], true),
     ];
-    for (specs, parted) in pairs {
+    for (specs, distinguished) in pairs {
         let graphs = generated(&specs);
         let schema = Schema::of(&graphs).unwrap();
         let colours = colours(&graphs);
         for multiset in Multiset::ALL {
             // Graphs that the test does not distinguish: two rounds do not distinguish them either.
-            let options = Options { multiset, rounds: (!parted).then_some(2), ..Options::default() };
+            let options = Options { multiset, rounds: (!distinguished).then_some(2), ..Options::default() };
             let compiled = match compile(&graphs, &schema, &colours, &options) {
                 Ok(compiled) => compiled,
                 // Powers up to the number of nodes: exact only for small graphs with few colours.
@@ -162,7 +170,11 @@ fn known_pairs_with_every_encoding_of_multisets() {
             };
             compiled.verify(&graphs, &schema).unwrap();
             assert_eq!(compiled.rounds, colours.distinguishing_round(0, 1).unwrap_or(2), "{specs:?}");
-            assert_eq!(hold(&graphs, &compiled, [(0, 1)]), usize::from(parted), "{specs:?} {multiset:?}");
+            assert_eq!(
+                assert_agrees(&graphs, &compiled, [(0, 1)]),
+                usize::from(distinguished),
+                "{specs:?} {multiset:?}"
+            );
         }
     }
 }
@@ -201,14 +213,14 @@ fn random_coloured_graphs_after_any_number_of_rounds() {
     for seed in 0..8 {
         let graphs = coloured(seed, seed % 2 == 1, seed % 4 == 0);
         let all = verified(&graphs, &Options::default());
-        hold(&graphs, &all, every_pair(&graphs));
+        assert_agrees(&graphs, &all, every_pair(&graphs));
         let colours = colours(&graphs);
         for rounds in 0..=colours.rounds() {
             let compiled = verified(&graphs, &Options { rounds: Some(rounds), ..Options::default() });
-            assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the types of nodes");
+            assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the node types");
             for (a, b) in every_pair(&graphs) {
                 let by_test = colours.distinguishing_round(a, b).is_some_and(|r| r <= rounds);
-                assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), by_test);
+                assert_eq!(distinguishes(&compiled, &compiled.scores[a], &compiled.scores[b]), by_test);
             }
             assert!(rounds < all.rounds || compiled.rounds >= all.rounds);
         }
@@ -216,7 +228,7 @@ fn random_coloured_graphs_after_any_number_of_rounds() {
 }
 
 #[test]
-fn labels_may_be_left_out() {
+fn labels_can_be_ignored() {
     let graphs = coloured(3, false, true);
     let schema = Schema::of(&graphs).unwrap();
     let features = ppgn_wl::Features { labels: false, attributes: false };
@@ -226,12 +238,12 @@ fn labels_may_be_left_out() {
     let compiled = compile(&graphs, &schema, &colours, &options).unwrap();
     compiled.verify(&graphs, &schema).unwrap();
     for (a, b) in every_pair(&graphs) {
-        assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), !colours.equal(a, b));
+        assert_eq!(distinguishes(&compiled, &compiled.scores[a], &compiled.scores[b]), !colours.equal(a, b));
     }
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn what_cannot_be_compiled_is_an_error() {
     let arcs = |back: i64| {
         let mut b = GraphBuilder::new(2, true);
         b.edge_label_columns(1).edge_with(0, 1, &[0], &[]).edge_with(1, 0, &[back], &[]);

@@ -50,7 +50,7 @@ fn the_same_bits_in_f64() {
 }
 
 #[test]
-fn memory_that_is_used_again_changes_nothing() {
+fn reused_memory_changes_nothing() {
     let mut random = Stream::new(4, "determinism", &[]);
     let graphs: Vec<Rows> = [5, 3].iter().map(|&n| Rows::random(n, 2, &mut random)).collect();
     let batch = batch(2, &graphs.iter().collect::<Vec<_>>(), Precision::F64);

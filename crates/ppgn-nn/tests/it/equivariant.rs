@@ -63,14 +63,14 @@ const ORDERS: [(usize, usize); 10] =
     [(0, 0), (2, 0), (3, 0), (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (2, 3), (3, 3)];
 
 #[test]
-fn as_many_operations_as_partitions() {
+fn one_operation_per_partition() {
     let count = |k, l| layer(EquivariantConfig::new(k, l, 1, 1), 0).operations();
     assert_eq!([count(2, 0), count(2, 1), count(1, 2), count(2, 2)], [2, 5, 5, 15]);
     assert_eq!([count(3, 2), count(3, 3)], [52, 203]);
 }
 
 #[test]
-fn every_operation_is_its_dense_matrix() {
+fn every_operation_matches_its_dense_matrix() {
     for (k, l) in ORDERS {
         let layer = layer(EquivariantConfig::new(k, l, 1, 1), 0);
         for n in if k + l > 5 { 1..4 } else { 1..5 } {
@@ -97,7 +97,7 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
             let values = (Values::F64(weight.clone()), Values::F64(bias.clone()));
             let layer = EquivariantLinear::new(config, values.0, values.1).unwrap();
             let x = random(power(n, k) * inputs, &mut stream);
-            let mut wanted = vec![0.0; power(n, l) * outputs];
+            let mut expected = vec![0.0; power(n, l) * outputs];
             for (p, partition) in partitions(k + l).iter().enumerate() {
                 let summed =
                     (0..k + l).filter(|b| partition[..k].contains(b) && !partition[k..].contains(b)).count();
@@ -106,17 +106,17 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
                     let (o, i) = (at / power(n, k), at % power(n, k));
                     for (c, d) in (0..inputs).flat_map(|c| (0..outputs).map(move |d| (c, d))) {
                         let weight = weight[(p * inputs + c) * outputs + d];
-                        wanted[o * outputs + d] += scale * entry * x[i * inputs + c] * weight;
+                        expected[o * outputs + d] += scale * entry * x[i * inputs + c] * weight;
                     }
                 }
             }
             for (q, partition) in partitions(l).iter().enumerate() {
                 for o in (0..power(n, l)).filter(|&o| agree(partition, &digits(o, l, n))) {
-                    (0..outputs).for_each(|d| wanted[o * outputs + d] += bias[q * outputs + d]);
+                    (0..outputs).for_each(|d| expected[o * outputs + d] += bias[q * outputs + d]);
                 }
             }
             let found = numbers(layer.forward(&matrix(power(n, k), &x), n).unwrap());
-            for (a, b) in found.iter().zip(&wanted) {
+            for (a, b) in found.iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-10, "{k} -> {l}: {a} {b}");
             }
         }
@@ -144,8 +144,8 @@ fn layers_commute_with_relabelling() {
             let x = random(power(n, k) * 2, &mut stream);
             let to = stream.permutation(n);
             let run = |x: &[f64]| numbers(layer.forward(&matrix(power(n, k), x), n).unwrap());
-            let (wanted, found) = (moved(&run(&x), l, n, &to), run(&moved(&x, k, n, &to)));
-            assert!(wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{k} -> {l}");
+            let (expected, found) = (moved(&run(&x), l, n, &to), run(&moved(&x, k, n, &to)));
+            assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{k} -> {l}");
         }
     }
 }
@@ -265,7 +265,7 @@ fn k_order_networks_are_invariant() {
 }
 
 #[test]
-fn gradients_are_those_of_differences() {
+fn gradients_match_finite_differences() {
     for k in [2, 3] {
         let network = network(k, k == 3);
         let batch = batch(&graphs(&[3, 2]));
@@ -303,7 +303,7 @@ fn gradients_are_those_of_differences() {
 }
 
 #[test]
-fn wrong_calls_are_told() {
+fn invalid_arguments_are_errors() {
     let is_call = |config: EquivariantConfig| config.validate().unwrap_err().is_call();
     assert!(is_call(EquivariantConfig::new(5, 4, 1, 1)) && is_call(EquivariantConfig::new(2, 2, 0, 1)));
     let layer = layer(EquivariantConfig::new(2, 1, 1, 1), 0);

@@ -39,7 +39,10 @@ pub(crate) fn by_differences(config: &PpgnConfig, batch: &Batch, seed: u64) -> R
             slopes.sort_by(|x, y| (x - analytic).abs().total_cmp(&(y - analytic).abs()));
             let off = (slopes[0] - analytic).abs() / scale;
             if off > 1e-6 {
-                return Err(format!("{}[{at}]: {analytic} by backward, {slopes:?}", part.name));
+                return Err(format!(
+                    "{}[{at}]: backward pass {analytic}, finite differences {slopes:?}",
+                    part.name
+                ));
             }
         }
     }

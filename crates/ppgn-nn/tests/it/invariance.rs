@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_its_graphs_one_by_one(
+    fn a_batch_equals_its_graphs_one_by_one(
         config in configs(),
         sizes in prop::collection::vec(0..7usize, 1..8),
         seed in 0..1000u64,

@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn u_is_a_multisets_name(n in 1..=5usize, a in 1..=3usize, values in 2..8usize, seed: u64) {
+    fn u_identifies_a_multiset(n in 1..=5usize, a in 1..=3usize, values in 2..8usize, seed: u64) {
         let mut random = Stream::new(seed, "multisets", &[]);
         let x = matrix(n, a, values, &mut random);
         for y in near(&x, values, &mut random) {
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn floats_follow_the_exact_sums(n in 1..=5usize, a in 1..=3usize, seed: u64) {
+    fn floats_approximate_the_exact_sums(n in 1..=5usize, a in 1..=3usize, seed: u64) {
         let x = matrix(n, a, 8, &mut Stream::new(seed, "multisets", &[]));
         let floats: Vec<Vec<f64>> = x.iter().map(|row| row.iter().map(|&v| v as f64).collect()).collect();
         let exact: Vec<String> = u(&integers(&x), a).iter().map(BigInt::to_string).collect();

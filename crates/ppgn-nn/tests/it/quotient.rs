@@ -186,7 +186,7 @@ fn small() -> PpgnConfig {
 }
 
 #[test]
-fn strongly_regular_graphs_are_three_rows() {
+fn strongly_regular_graphs_have_three_rows() {
     let mut graphs = Vec::new();
     for spec in ["rook:n=4", "shrikhande", "petersen", "paley:q=13", "complete:n=1", "cycles:n=5"] {
         graphs.extend(generate(spec).unwrap().graphs().iter().cloned());
@@ -207,7 +207,7 @@ fn strongly_regular_graphs_are_three_rows() {
 }
 
 #[test]
-fn samples_of_the_papers_sets() {
+fn samples_of_the_papers_datasets() {
     for (name, kind) in [
         ("tu/MUTAG.zip", Kind::Authors),
         ("tu/PTC.zip", Kind::Authors),
@@ -235,7 +235,7 @@ fn dataset(name: &str) -> Option<Dataset> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("PPGN_DATA").map_or_else(beside, PathBuf::from).join(name);
     if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(ppgn_graph::format::read(path, &Default::default()).unwrap())
@@ -258,7 +258,7 @@ fn losses(config: &PpgnConfig, batches: &[(Batch, Vec<usize>)], epochs: usize) -
 }
 
 #[test]
-fn training_goes_the_same_way() {
+fn training_gives_the_same_losses() {
     for (name, quick) in [("tu/MUTAG.zip", 188), ("tu/IMDBBINARY.zip", 100)] {
         let Some(dataset) = dataset(name) else { continue };
         let mut all = Stream::new(5, "training", &[]).permutation(dataset.len());
@@ -291,7 +291,7 @@ fn training_goes_the_same_way() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn mismatches_are_errors() {
     let graphs = generate("path:n=3").unwrap();
     let encoder = Encoding::from(Kind::Paper).encoder(graphs.schema()).unwrap();
     let colours = |depth| {

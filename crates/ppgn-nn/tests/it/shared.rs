@@ -15,7 +15,7 @@ pub(crate) fn golden(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/goldens")).join(name);
     if !path.exists() {
         // Bypasses the test runner's capture: a skipped test must be visible.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(path)

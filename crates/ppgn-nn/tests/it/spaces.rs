@@ -5,7 +5,7 @@ use ppgn_graph::generate::generate;
 use ppgn_nn::{Batch, BlockConfig, Colours, Cost, Model, PpgnConfig, Precision, SpaceChoice};
 
 #[test]
-fn models_that_look_at_whole_rows_refuse_colours() {
+fn models_with_equivariant_layers_require_the_dense_space() {
     let graphs = generate("regular:n=12,d=4,count=10").unwrap();
     let encoder = Encoding::from(Kind::Paper).encoder(graphs.schema()).unwrap();
     let colours = Colours::encode(&encoder, graphs.graphs(), Precision::F32, 3, &Default::default()).unwrap();
@@ -17,12 +17,12 @@ fn models_that_look_at_whole_rows_refuse_colours() {
         let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
         let network = config.init(0, Precision::F32).unwrap();
         let error = network.forward(&batch).unwrap_err();
-        assert!(error.is_call() && error.to_string().contains("colours as rows"), "{error}");
+        assert!(error.is_call() && error.to_string().contains("requires the dense space"), "{error}");
     }
 }
 
 #[test]
-fn the_dense_cost_is_the_count_of_its_operations() {
+fn the_dense_cost_counts_its_operations() {
     // One graph of 4 nodes, one block of width 3 with one layer, 2 channels: 16 rows.
     let config = PpgnConfig { blocks: vec![BlockConfig::new(3)], depth: 1, ..PpgnConfig::new(2, 2) };
     let colours = Colours::new(&[4], 2, 1, &Default::default(), |_| {

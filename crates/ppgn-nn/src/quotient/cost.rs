@@ -1,55 +1,9 @@
-//! The cost model of the two spaces, and which of them a network can run on. Which space a dataset is trained on is
-//! decided in `ppgn-train`.
+//! The cost model of the two spaces: the estimated work of an epoch on each. Which space a dataset is trained on is decided
+//! in `ppgn-train`.
 
 use super::Colours;
 use crate::config::PpgnConfig;
-use crate::error::{Error, Result};
 use crate::model::Description;
-use serde::{Deserialize, Serialize};
-
-/// The requested space.
-///
-/// ```
-/// use ppgn_nn::SpaceChoice;
-/// assert_eq!("quotient".parse::<SpaceChoice>()?, SpaceChoice::Quotient);
-/// assert!("sparse".parse::<SpaceChoice>().unwrap_err().is_call());
-/// # Ok::<(), ppgn_nn::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SpaceChoice {
-    /// Whichever is cheaper.
-    #[default]
-    Auto,
-    /// One row per pair.
-    Dense,
-    /// One row per colour of pairs.
-    Quotient,
-}
-
-impl SpaceChoice {
-    /// Its name in settings, such as `auto`.
-    pub fn name(self) -> &'static str {
-        match self {
-            SpaceChoice::Auto => "auto",
-            SpaceChoice::Dense => "dense",
-            SpaceChoice::Quotient => "quotient",
-        }
-    }
-}
-
-impl std::str::FromStr for SpaceChoice {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "auto" => Ok(SpaceChoice::Auto),
-            "dense" => Ok(SpaceChoice::Dense),
-            "quotient" => Ok(SpaceChoice::Quotient),
-            _ => Err(Error::call(format!("`{name}` is not a space; there are auto, dense and quotient"))),
-        }
-    }
-}
 
 /// The estimated cost of a training epoch on both spaces.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,29 +72,4 @@ pub fn flops(blocks: &[Description], nodes: usize, rows: impl Fn(usize) -> usize
         rows(level) as f64 * below + rows(level + 1) as f64 * above
     };
     2.0 * Cost::PASSES * blocks.iter().enumerate().map(block).sum::<f64>()
-}
-
-impl PpgnConfig {
-    /// The reason it requires the dense space, if it does ([`Description::needs_pairs`]).
-    ///
-    /// ```
-    /// use ppgn_nn::{Model, PpgnConfig};
-    /// let paper = PpgnConfig::new(8, 2);
-    /// assert!(paper.needs_pairs().is_none());
-    /// assert!(PpgnConfig { model: Model::Lin, ..paper }.needs_pairs().is_some());
-    /// ```
-    pub fn needs_pairs(&self) -> Option<&'static str> {
-        self.descriptions().iter().find_map(Description::needs_pairs)
-    }
-
-    /// Checks that it can run on the requested space; the error explains why not.
-    pub fn runs_on(&self, choice: SpaceChoice) -> Result<()> {
-        match (choice, self.needs_pairs()) {
-            (SpaceChoice::Quotient, Some(why)) => Err(Error::call(format!(
-                "the model `{}` cannot run on the quotient space: {why}. Leave `space` out, or say dense",
-                self.model.name()
-            ))),
-            _ => Ok(()),
-        }
-    }
 }
