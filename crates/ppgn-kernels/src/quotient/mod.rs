@@ -25,8 +25,8 @@ pub struct Example {
     pub place: u32,
 }
 
-/// The row below of every tuple as one matrix per graph, and an example tuple for every row of this level: what a product
-/// needs to compute the rows of one level from those of the level below.
+/// What a product needs to compute the rows of one level from those of the level below: the row below of every tuple,
+/// one matrix per graph, and an example tuple for every row of this level.
 #[derive(Debug, Clone, Copy)]
 pub struct ColourMatrix<'a> {
     /// Number of rows on the level below.

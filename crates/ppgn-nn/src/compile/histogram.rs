@@ -157,7 +157,8 @@ fn separating(colours: usize, histograms: &[Counts]) -> Result<(Tables, Scores)>
         }
     }
     Err(Error::unfit(format!(
-        "found no tables that distinguish the histograms of {} graphs ({ATTEMPTS} attempts); compile fewer graphs together",
+        "found no tables that distinguish the histograms of {} graphs ({ATTEMPTS} attempts); compile fewer \
+         graphs together",
         histograms.len()
     )))
 }

@@ -225,7 +225,8 @@ impl Compiled {
             for (g, (found, expected)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
                 if found.iter().zip(expected).any(|(a, b)| a.to_bits() != b.to_bits()) {
                     return Err(Error::unfit(format!(
-                        "graph {}: the scores differ from those the proof predicts: integers below 2^53 were not added exactly",
+                        "graph {}: the scores differ from those the proof predicts: integers below 2^53 were not \
+                         added exactly",
                         b * size + g
                     )));
                 }

@@ -163,7 +163,8 @@ fn separating(
         return Ok((tables, codes.collect::<Result<_>>()?, attempt));
     }
     Err(Error::unfit(format!(
-        "found no tables that distinguish the {} multisets of round {} ({attempt} attempts); compile fewer graphs together",
+        "found no tables that distinguish the {} multisets of round {} ({attempt} attempts); compile fewer \
+         graphs together",
         request.after, request.round
     )))
 }

@@ -209,9 +209,9 @@ impl Bijection {
         let (graph, tuple) = at;
         let nodes = tuple.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Err(Error::Labels(format!(
-            "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The encoding has \
-             the labels of an edge in one direction only, so graphs with different labels in the two directions \
-             cannot be compiled with their labels"
+            "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The \
+             encoding has the labels of an edge in one direction only, so graphs with different labels in the \
+             two directions cannot be compiled with their labels"
         )))
     }
 

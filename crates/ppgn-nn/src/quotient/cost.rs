@@ -1,5 +1,5 @@
-//! The cost model of the two spaces: the estimated work of an epoch on each. Which space a dataset is trained on is decided
-//! in `ppgn-train`.
+//! The cost model of the two spaces: the estimated work of an epoch on each. `ppgn-train` decides by it which space a
+//! dataset is trained on.
 
 use super::Colours;
 use crate::config::PpgnConfig;

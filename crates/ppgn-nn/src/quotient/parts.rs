@@ -4,7 +4,8 @@ use crate::precision::Values;
 
 /// The contents of [`Colours`](super::Colours), for storing or transferring them.
 ///
-/// [`Colours::parts`](super::Colours::parts) returns them; [`Colours::from_parts`](super::Colours::from_parts) validates them and rebuilds the colours.
+/// [`Colours::parts`](super::Colours::parts) returns them; [`Colours::from_parts`](super::Colours::from_parts)
+/// validates them and rebuilds the colours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColourParts {
     /// The order of the tuples: 2 for pairs.
