@@ -42,8 +42,8 @@ impl Weights<'_> {
     }
 }
 
-/// Cross entropy, `- sum over g of weight * log softmax(scores[g])[classes[g]]`, and its gradient `weight *
-/// (softmax(scores[g]) - onehot(classes[g]))`.
+/// Cross entropy, `- sum over g of weight * log softmax(scores[g])[classes[g]]`, and its gradient
+/// `weight * (softmax(scores[g]) - onehot(classes[g]))`.
 ///
 /// # Shapes
 /// - `scores`, gradient: `[graphs, outputs]`

@@ -1,10 +1,10 @@
 //! How tuples of nodes are indexed, and which of their nodes are equal.
 //!
-//! The n^k tuples of a graph are indexed in lexicographic order: (i1, ..., ik) has index `((i1 * n + i2) * n + ...) +
-//! ik`. Which of its nodes are equal is a tuple's *pattern*: a set partition of its k positions, of which there are
-//! Bell(k). A pattern is written as a word that gives the block of every position, with blocks numbered by first
-//! occurrence, and patterns are numbered in the lexicographic order of these words: 00, 01 for pairs (the diagonal, the
-//! rest), 000, 001, 010, 011, 012 for triples.
+//! The n^k tuples of a graph are indexed in lexicographic order: (i1, ..., ik) has index
+//! `((i1 * n + i2) * n + ...) + ik`. Which of its nodes are equal is a tuple's *pattern*: a set partition of its k
+//! positions, of which there are Bell(k). A pattern is written as a word that gives the block of every position, with
+//! blocks numbered by first occurrence, and patterns are numbered in the lexicographic order of these words: 00, 01 for
+//! pairs (the diagonal, the rest), 000, 001, 010, 011, 012 for triples.
 
 /// The number of patterns of k-tuples: Bell(k), saturating at `usize::MAX`.
 ///

@@ -1,8 +1,8 @@
 //! Graphs of any sizes as one matrix: rows, not images.
 //!
-//! The n*n pairs of every graph of the batch are stored one graph after another, channels last: `[sum of n*n,
-//! channels]`, row-major. An MLP on features is then one matrix product over all rows, and graphs of different sizes
-//! need no padding. The [`Space`] knows where each graph begins.
+//! The n*n pairs of every graph of the batch are stored one graph after another, channels last:
+//! `[sum of n*n, channels]`, row-major. An MLP on features is then one matrix product over all rows, and graphs of
+//! different sizes need no padding. The [`Space`] knows where each graph begins.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};

@@ -57,8 +57,8 @@ impl<'a> Loss<'a> {
         Self::new(Against::Classes(classes))
     }
 
-    /// Binary cross entropy for several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1: `- sum over
-    /// g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
+    /// Binary cross entropy for several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1:
+    /// `- sum over g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
     pub fn binary_cross_entropy(labels: &'a [f64]) -> Self {
         Self::new(Against::Labels(labels))
     }

@@ -1,10 +1,11 @@
 //! The channelwise matrix product on the quotient space: one row for all pairs that 2-FWL has not distinguished.
 //!
-//! The row of a colour is computed for one pair (i, k) of that colour, `W[r] = factor * sum over j of Y1[c(i,j)] *
-//! Y2[c(j,k)]`, where c(i,j) is the row of pair (i,j) one level below. If a graph contributes few rows, they are
-//! computed one by one ([`rows`]); if it contributes many, the whole matrix product is cheaper ([`whole`]), because
-//! each number read then serves many sums. The gradients are added to rows that graphs share, so tasks are divided by
-//! channels rather than by graphs: every sum has a fixed order, whatever the number of threads.
+//! The row of a colour is computed for one pair (i, k) of that colour,
+//! `W[r] = factor * sum over j of Y1[c(i,j)] * Y2[c(j,k)]`, where c(i,j) is the row of pair (i,j) one level below. If a
+//! graph contributes few rows, they are computed one by one ([`rows`]); if it contributes many, the whole matrix
+//! product is cheaper ([`whole`]), because each number read then serves many sums. The gradients are added to rows that
+//! graphs share, so tasks are divided by channels rather than by graphs: every sum has a fixed order, whatever the
+//! number of threads.
 
 mod rows;
 mod whole;

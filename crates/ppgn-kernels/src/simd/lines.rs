@@ -58,8 +58,8 @@ macro_rules! lines {
         /// iterations; returns the number of these lines.
         ///
         /// # Safety
-        /// `tile` must have MR rows; `a` must be readable at `i * row + p * STEP` and `b` at `p * NR + j` for all `i <
-        /// MR`, `j < NR`, `p < depth`.
+        /// `tile` must have MR rows; `a` must be readable at `i * row + p * STEP` and `b` at `p * NR + j` for all
+        /// `i < MR`, `j < NR`, `p < depth`.
         #[inline]
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $name<const STEP: usize>(

@@ -108,8 +108,8 @@ pub(crate) trait Simd<T>: Copy {
     /// hand-written loop if it has one; returns the number of lines processed.
     ///
     /// # Safety
-    /// `tile` must have MR rows; `a` must be readable at `i * row + p` and `b` at `p * NR + j` for all `i < MR`, `j <
-    /// NR`, `p < depth`.
+    /// `tile` must have MR rows; `a` must be readable at `i * row + p` and `b` at `p * NR + j` for all `i < MR`,
+    /// `j < NR`, `p < depth`.
     #[inline(always)]
     unsafe fn add_rows(
         _tile: *mut [Self::V; 2],

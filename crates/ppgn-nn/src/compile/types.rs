@@ -3,9 +3,9 @@
 //! The input row of a pair encodes whether it is one node or two, whether edges join them in either direction, and the
 //! labels of the edge from the first to the second. Every categorical channel is a digit, so one linear function maps
 //! distinct rows to distinct integers. If all nodes look alike, that is the isomorphism type. If not, the rows off the
-//! diagonal lack the types of their two nodes, and one block fetches them: `t . 1` has the type of node i at (i, k), `1
-//! . t` that of node k, where t has the types on its diagonal and 1 is the matrix of ones. The paper's initialisation
-//! has 4e + 1 channels instead, which would drop the edges for e = 0.
+//! diagonal lack the types of their two nodes, and one block fetches them: `t . 1` has the type of node i at (i, k),
+//! `1 . t` that of node k, where t has the types on its diagonal and 1 is the matrix of ones. The paper's
+//! initialisation has 4e + 1 channels instead, which would drop the edges for e = 0.
 
 use super::exact::{LIMIT, Largest, beyond};
 use super::plan::BlockPlan;

@@ -118,8 +118,8 @@ impl EquivariantConfig {
 #[derive(Debug, Clone)]
 pub struct EquivariantLinear {
     basis: Basis,
-    /// One channel map per operation, in the order of [`partitions`](super::partitions): `[operations, inputs,
-    /// outputs]`.
+    /// One channel map per operation, in the order of [`partitions`](super::partitions):
+    /// `[operations, inputs, outputs]`.
     weight: Values,
     /// One per partition of the output's indices: `[Bell(l), outputs]`.
     bias: Values,

@@ -171,7 +171,7 @@ impl Description {
             | Branch::Rows(_)
             | Branch::Product { product: Product::Matrix | Product::Generalised | Product::Sums(_), .. } => None,
             Branch::Equivariant(_) => Some(
-                "its linear equivariant layers act on whole rows and columns, which may differ between pairs of one colour",
+                "its linear equivariant layers act on whole rows and columns, which pairs of one colour may not share",
             ),
         })
     }
