@@ -1,174 +1,163 @@
-//! One block of the network: two MLPs, a matrix product in every channel, and a skip connection (the paper's Section 6);
-//! of order k, k MLPs and the generalised product, or the sums of Theorem 1.
+//! One block of the network, from its description: branches side by side, the join, and the residual connection.
 
-use crate::config::{M3, M4, Norm, PpgnConfig, Scale};
-use crate::equivariant::EquivariantLinear;
+use crate::equivariant::Equivariant;
 use crate::linear::{Cutter, Linear};
 use crate::mlp::Mlp;
-use crate::model::Model;
 use crate::space::Space;
-use crate::tuples;
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
+use ppgn_nn::Scale;
+use ppgn_nn::kernels::Product;
+use ppgn_nn::model::{self, Description, Layer};
 
-/// What keeps a row of zeros from being divided by 0.
-pub(crate) const EPSILON: f64 = 1e-5;
-
-/// `Y1 = m1(X)`, `Y2 = m2(X)`, `W[:,:,c] = Y1[:,:,c] . Y2[:,:,c]`, output `m4(m3(X), W)`.
-///
-/// m4 is one linear layer without activation, computed as `m3(X) A^T + W B^T + b` without a concatenation; where it is
-/// left out the output is `(m3(X), W)`. Options beyond the paper: W divided by sqrt(n) or n, `W / sqrt(mean(W^2) + eps)`
-/// over the channels of a row, `+ X`. The paper's other models ([`Model`]): `m4(m3(X), W, ReLU(L(X)))`; `m4(m3(X),
-/// m1(X))`, where there is no m2; and layers `ReLU(L(.))` alone ([`Body`]).
+/// A [`Description`] with its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    level: usize,
-    model: Model,
-    order: usize,
-    /// m1, m2, and further ones of orders beyond 2.
-    factors: Vec<Mlp>,
-    m3: Option<Mlp>,
-    linear: Option<EquivariantLinear>,
-    m4: Option<Linear>,
-    scale: Scale,
-    norm: Norm,
+    branches: Vec<Branch>,
+    join: Option<Linear>,
     residual: bool,
 }
 
-/// What a network has between two levels.
+/// What a block computes of its input X before the join.
 #[derive(Debug, Clone)]
-pub(crate) enum Body {
-    /// A block with MLPs.
-    Block(Box<Block>),
-    /// Linear equivariant layers with a ReLU after each.
-    Linears(Vec<EquivariantLinear>),
+enum Branch {
+    Skip,
+    Rows(Mlp),
+    Product { product: Product, factors: Vec<Mlp>, norm: Option<f64> },
+    Equivariant(Vec<Equivariant>),
 }
 
-impl Body {
-    /// Block `level` of a network, from its array of parameters.
-    pub(crate) fn cut(config: &PpgnConfig, level: usize, cutter: &mut Cutter<'_>) -> Self {
-        if config.model == Model::Lin {
-            let layers = config.mlp_widths(&config.blocks[level], 1).len() - 1;
-            return Body::Linears((0..layers).map(|_| cutter.equivariant()).collect());
-        }
-        Body::Block(Box::new(Block::cut(config, level, cutter)))
-    }
-
-    /// # Shapes
-    /// - `x`: `[rows(level), inputs]`
-    /// - result: `[rows(level + 1), outputs]`
-    pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
-        match self {
-            Body::Block(block) => block.forward(x, space),
-            Body::Linears(layers) => layers.iter().fold(x, |x, layer| relu(space.linear(layer, x))),
-        }
-    }
+/// The result of a branch: with the rows of the block's input, or of its output.
+enum Made {
+    Below(Tensor<2>),
+    Above(Tensor<2>),
 }
 
 impl Block {
-    /// Block `level` of a network, from its array of parameters.
-    pub(crate) fn cut(config: &PpgnConfig, level: usize, cutter: &mut Cutter<'_>) -> Self {
-        let widths = config.widths();
-        let layers = config.mlp_widths(&config.blocks[level], widths[level]).len() - 1;
-        Block {
-            level,
-            model: config.model,
-            order: config.order,
-            factors: (0..config.factors()).map(|_| Mlp::cut(cutter, layers)).collect(),
-            m3: match &config.m3 {
-                M3::Identity => None,
-                M3::Mlp(widths) => Some(Mlp::cut(cutter, widths.len())),
-            },
-            linear: (config.model == Model::MpLin).then(|| cutter.equivariant()),
-            m4: match config.m4 {
-                M4::Linear => Some(cutter.linear()),
-                M4::None => None,
-            },
-            scale: config.scale,
-            norm: config.norm,
-            residual: config.residual && widths[level] == widths[level + 1],
-        }
+    /// The block of a description, from its array of parameters.
+    pub(crate) fn cut(description: &Description, cutter: &mut Cutter<'_>) -> Self {
+        let branches = description.branches.iter().map(|branch| Branch::cut(branch, cutter)).collect();
+        let join = description.join.as_ref().map(|_| cutter.linear());
+        Block { branches, join, residual: description.residual }
     }
 
+    /// Block number `level` of a network.
+    ///
     /// # Shapes
     /// - `x`: `[rows(level), inputs]`
     /// - result: `[rows(level + 1), outputs]`
-    pub(crate) fn forward(&self, x: Tensor<2>, space: &Space) -> Tensor<2> {
-        let w = self.product(&x, space); // [rows(level + 1), product]
-        let w = match self.norm {
-            Norm::Rms if self.model.has_product() => rms(w),
-            Norm::None | Norm::Rms => w,
-        };
-        let w = match &self.linear {
-            None => w,
-            Some(layer) => Tensor::cat(vec![w, relu(space.linear(layer, x.clone()))], 1), // [rows, product + width]
-        };
-        let passed = match &self.m3 {
-            Some(m3) => m3.forward(x.clone()), // [rows(level), passed]
-            None => x.clone(),
-        };
-        let output = match &self.m4 {
-            Some(m4) => self.join(m4, passed, w, space), // [rows(level + 1), outputs]
-            None => Tensor::cat(vec![space.lift(self.level, passed), w], 1),
-        };
-        if self.residual { output + space.lift(self.level, x) } else { output }
-    }
-
-    /// W from X.
-    fn product(&self, x: &Tensor<2>, space: &Space) -> Tensor<2> {
-        let y = |q: usize| self.factors[q].forward(x.clone()); // [rows(level), product]
-        match (self.model, self.order) {
-            (Model::Mp | Model::MpLin, 2) => space.product(self.level, y(0), y(1), self.scale),
-            (Model::Mp | Model::MpLin, k) => {
-                tuples::product(space, self.level, (0..k).map(y).collect(), self.scale)
+    pub(crate) fn forward(&self, level: usize, x: Tensor<2>, space: &Space, scale: Scale) -> Tensor<2> {
+        let made = self.branches.iter().map(|branch| branch.forward(level, &x, space, scale));
+        let output = match &self.join {
+            Some(join) => joined(join, made, level, space),
+            None => {
+                let above = made.map(|made| match made {
+                    Made::Below(y) => space.lift(level, y),
+                    Made::Above(y) => y,
+                });
+                Tensor::cat(above.collect(), 1)
             }
-            (Model::Sums, _) => tuples::sums(space, self.level, y(0), self.scale),
-            (Model::Mlp | Model::Lin, _) => space.lift(self.level, y(0)),
+        };
+        if self.residual { output + space.lift(level, x) } else { output }
+    }
+}
+
+impl Branch {
+    fn cut(branch: &model::Branch, cutter: &mut Cutter<'_>) -> Self {
+        let mut mlp = |layers: &[Layer]| Mlp::cut(cutter, layers.len());
+        match branch {
+            model::Branch::Skip => Branch::Skip,
+            model::Branch::Rows(layers) => Branch::Rows(mlp(layers)),
+            model::Branch::Product { product, factors, norm } => {
+                let factors = factors.iter().map(|layers| mlp(layers)).collect();
+                Branch::Product { product: *product, factors, norm: *norm }
+            }
+            model::Branch::Equivariant(layers) => {
+                Branch::Equivariant(layers.iter().map(|_| Equivariant::cut(cutter)).collect())
+            }
         }
     }
 
-    /// m4 on the two. Linear maps and lifting commute, and there are no more rows below than above.
-    fn join(&self, m4: &Linear, passed: Tensor<2>, w: Tensor<2>, space: &Space) -> Tensor<2> {
-        let ([_, a], [_, b]) = (passed.dims(), w.dims());
-        let columns = |start, length| m4.weight.clone().narrow(1, start, length).transpose();
-        let passed = passed.matmul(columns(0, a)); // [rows(level), outputs]
-        let w = w.matmul(columns(a, b)); // [rows(level + 1), outputs]
-        space.lift(self.level, passed) + w + m4.bias.clone().unsqueeze()
+    fn forward(&self, level: usize, x: &Tensor<2>, space: &Space, scale: Scale) -> Made {
+        match self {
+            Branch::Skip => Made::Below(x.clone()),
+            Branch::Rows(mlp) => Made::Below(mlp.forward(x.clone())),
+            Branch::Product { product, factors, norm } => {
+                let ys = factors.iter().map(|mlp| mlp.forward(x.clone())).collect(); // [rows(level), product] each
+                let w = space.product(level, *product, ys, scale); // [rows(level + 1), product]
+                Made::Above(match norm {
+                    Some(epsilon) => rms(w, *epsilon),
+                    None => w,
+                })
+            }
+            Branch::Equivariant(layers) => {
+                Made::Above(layers.iter().fold(x.clone(), |x, layer| layer.forward(space.pairs(), x)))
+            }
+        }
     }
+}
+
+/// The join on the branches side by side, without putting them there: each meets its own columns of the weight. Linear
+/// maps and lifting commute, and there are no more rows below than above, so what is below is lifted last.
+fn joined(join: &Linear, made: impl Iterator<Item = Made>, level: usize, space: &Space) -> Tensor<2> {
+    let mut start = 0;
+    let mut columns = |y: Tensor<2>| {
+        let width = y.dims()[1];
+        start += width;
+        y.matmul(join.weight.clone().narrow(1, start - width, width).transpose()) // [rows, outputs]
+    };
+    let add = |sum: &mut Option<Tensor<2>>, y| {
+        *sum = Some(match sum.take() {
+            Some(sum) => sum + y,
+            None => y,
+        });
+    };
+    let [mut below, mut above] = [None, None];
+    for made in made {
+        match made {
+            Made::Below(y) => add(&mut below, columns(y)),
+            Made::Above(y) => add(&mut above, columns(y)),
+        }
+    }
+    if let Some(below) = below {
+        add(&mut above, space.lift(level, below));
+    }
+    above.expect("a block has branches") + join.bias.clone().unsqueeze()
 }
 
 /// Each row divided by the root of its mean square.
 ///
 /// # Shapes
 /// - `w`, result: `[rows, channels]`
-fn rms(w: Tensor<2>) -> Tensor<2> {
+fn rms(w: Tensor<2>, epsilon: f64) -> Tensor<2> {
     let square = (w.clone() * w.clone()).mean_dim(1); // [rows, 1]
-    w / (square + EPSILON).sqrt()
+    w / (square + epsilon).sqrt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::BlockConfig;
-    use crate::layout::Layout;
-    use crate::precision::Values;
-    use crate::space::Dense;
-    use burn::tensor::Device;
+    use crate::transfer::{download, upload};
+    use burn::tensor::{DType, Device};
+    use ppgn_nn::{BlockConfig, Dense, Layout, M3, M4, Norm, PpgnConfig, Values};
 
     /// The output of a block of one input channel and width 1, all weights 1 and biases 0, on the matrix (1 2; 3 4).
     fn output(config: PpgnConfig) -> Vec<f64> {
         let config = PpgnConfig { blocks: vec![BlockConfig::new(1)], depth: 1, ..config };
+        let device = Device::flex();
         let layout = Layout::new(&config);
-        let array = &layout.arrays()[0];
-        let mut numbers = vec![0.0; array.len()];
-        for part in array.parts.iter().filter(|part| part.name.ends_with("weight")) {
-            numbers[part.range()].fill(1.0);
-        }
-        let device = Device::default();
-        let flat = Values::F64(numbers).into_tensor([array.len()], &device);
-        let block = Block::cut(&config, 0, &mut Cutter::new(&flat, &array.parts, None));
-        let x = Values::F64(vec![1.0, 2.0, 3.0, 4.0]).into_tensor([4, 1], &device);
-        Values::of(block.forward(x, &Space::Dense(Dense::new(&[2]).unwrap()))).unwrap().to_f64()
+        let parts = &layout.arrays()[0].parts;
+        let tensors: Vec<Tensor<1>> = parts
+            .iter()
+            .map(|part| {
+                let number = if part.name.ends_with("weight") { 1.0 } else { 0.0 };
+                upload(&Values::F64(vec![number; part.len()]), 0..part.len(), [part.len()], &device)
+            })
+            .collect();
+        let block = Block::cut(&config.descriptions()[0], &mut Cutter::new(parts, &tensors));
+        let x = upload(&Values::F64(vec![1.0, 2.0, 3.0, 4.0]), 0..4, [4, 1], &device);
+        let space = ppgn_nn::Space::Dense(Dense::new(&[2]).unwrap());
+        let space = Space::new(&space, &config, DType::F64, &device).unwrap();
+        download(block.forward(0, x, &space, config.scale)).unwrap().to_f64()
     }
 
     #[test]
@@ -183,7 +172,7 @@ mod tests {
         let wide = output(PpgnConfig { m4: M4::None, m3: M3::Mlp(vec![1, 2]), ..base() });
         assert_eq!(wide[..6], [1.0, 1.0, 7.0, 2.0, 2.0, 10.0]);
         let norm = output(PpgnConfig { norm: Norm::Rms, m4: M4::None, ..base() });
-        let expected = 7.0 / (49.0 + EPSILON).sqrt();
+        let expected = 7.0 / (49.0f64 + 1e-5).sqrt();
         assert!((norm[1] - expected).abs() < 1e-15, "{norm:?}");
     }
 }

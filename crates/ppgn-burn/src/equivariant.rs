@@ -1,233 +1,134 @@
-//! The layer: every basis operation with its own map of the channels, and a bias for every diagonal.
+//! The linear equivariant layer from matrices to matrices (Maron et al. 2019), on graphs of one size at a time.
+//!
+//! A basis operation is a partition of four indices, (i, j) of the input and (r, s) of the output: `Y[r, s]` is the sum of
+//! `X[i, j]` over all i and j that agree with r and s within the blocks, and 0 where r and s share a block and differ. So
+//! an operation takes X or its diagonal, averages over the input indices that no output index shares, maps the channels, and
+//! broadcasts. Only two of the fifteen map all n^2 rows.
 
-use super::operation::{Embedding, Reduction, constant, operation};
-use super::partition::{bell, partitions};
-use crate::precision::{Precision, Values};
-use burn::tensor::{Device, Tensor};
-use ppgn_graph::random::Stream;
-use ppgn_graph::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::linear::Cutter;
+use crate::product::{join, rows};
+use burn::tensor::activation::relu;
+use burn::tensor::{Tensor, TensorData, s};
+use ppgn_nn::equivariant::partitions;
+use ppgn_nn::{Dense, Group};
 use std::collections::BTreeMap;
 
-/// Configuration of an [`EquivariantLinear`], made into one by [`init`](EquivariantConfig::init).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EquivariantConfig {
-    /// The order of the input: 2 for matrices.
-    pub k: usize,
-    /// The order of the output: 0 for invariants.
-    pub l: usize,
-    /// Channels of the input.
-    pub inputs: usize,
-    /// Channels of the output.
-    pub outputs: usize,
-    /// Whether sums are means, as in the reference networks: divided by n for every index that is summed over.
-    #[serde(default)]
-    pub normalise: bool,
-}
-
-/// k + l is at most this: Bell(8) = 4140 operations.
-const MOST_INDICES: usize = 8;
-
-impl EquivariantConfig {
-    /// A layer without normalisation.
-    pub fn new(k: usize, l: usize, inputs: usize, outputs: usize) -> Self {
-        EquivariantConfig { k, l, inputs, outputs, normalise: false }
-    }
-
-    /// Whether such a layer can be built; the error says what is wrong.
-    pub fn validate(&self) -> Result<()> {
-        let indices = self.k.saturating_add(self.l);
-        if indices > MOST_INDICES {
-            return Err(Error::call(format!(
-                "a layer from order {} to order {} has the partitions of {indices} indices as its basis; {MOST_INDICES} \
-                 indices are the most",
-                self.k, self.l
-            )));
-        }
-        if self.inputs == 0 || self.outputs == 0 {
-            return Err(Error::call("a layer has at least one channel at either end"));
-        }
-        Ok(())
-    }
-
-    /// How many numbers its weights have, and its biases: Bell(k + l) * inputs * outputs, and Bell(l) * outputs.
-    pub fn sizes(&self) -> Result<[usize; 2]> {
-        self.validate()?;
-        let weights = bell(self.k + self.l)
-            .and_then(|b| b.checked_mul(self.inputs))
-            .and_then(|b| b.checked_mul(self.outputs));
-        let biases = bell(self.l).and_then(|b| b.checked_mul(self.outputs));
-        let most = 1usize << 30;
-        match (weights, biases) {
-            (Some(weights), Some(biases)) if weights <= most && biases <= most => Ok([weights, biases]),
-            _ => Err(Error::call(format!("these widths make more than {most} parameters"))),
-        }
-    }
-
-    /// Initial values: weights uniform with the variance of Xavier's over all operations together, biases zero.
-    pub(crate) fn initial(&self, seed: u64, layer: u64, precision: Precision) -> Result<[Values; 2]> {
-        let [weights, biases] = self.sizes()?;
-        let operations = weights / self.inputs / self.outputs;
-        let bound = (6.0 / (operations as f64 * (self.inputs + self.outputs) as f64)).sqrt();
-        let mut random = Stream::new(seed, "equivariant", &[layer]);
-        let numbers: Vec<f64> = (0..weights).map(|_| random.uniform(-bound, bound)).collect();
-        Ok([Values::from_f64(precision, &numbers), Values::zeros(precision, biases)])
-    }
-
-    /// A layer with initial weights by the seed.
-    pub fn init(&self, device: &Device, seed: u64, precision: Precision) -> Result<EquivariantLinear> {
-        let [weight, bias] = self.initial(seed, 0, precision)?;
-        EquivariantLinear::new(self.clone(), weight, bias, device)
-    }
-}
-
-/// A linear equivariant layer from k-tensors to l-tensors (Section 3.1; Maron et al. 2019), with its full basis.
-///
-/// ```text
-/// Y = sum over the partitions p of k + l indices of L_p(X) A_p + sum over the partitions q of l indices of b_q 1_q
-/// ```
-///
-/// L_p sums X over all input tuples that agree with the output tuple in the blocks of p (blocks may coincide), A_p maps
-/// channels, and 1_q is 1 where output indices in one block are equal. Every linear map that commutes with relabelling is
-/// of this form. For l = 0 the layer is invariant.
-///
-/// # Complexity
-/// O(n^max(k, l)) rows for each of a few diagonals, sums and embeddings; no n^(k+l) matrix.
-///
-/// ```
-/// use ppgn_nn::equivariant::EquivariantConfig;
-/// use ppgn_nn::{Device, Precision, Tensor};
-/// let layer = EquivariantConfig::new(2, 2, 1, 4).init(&Device::default(), 0, Precision::F32)?;
-/// assert_eq!(layer.operations(), 15);
-/// let path = [0f32, 1., 0., 1., 0., 1., 0., 1., 0.];
-/// let x = Tensor::<1>::from_floats(path, &Device::default()).reshape([9, 1]);
-/// assert_eq!(layer.forward(x, 3)?.dims(), [9, 4]);
-/// # Ok::<(), ppgn_graph::Error>(())
-/// ```
+/// `Y = ReLU(sum over the partitions p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means.
 #[derive(Debug, Clone)]
-pub struct EquivariantLinear {
-    config: EquivariantConfig,
-    /// One an operation, in the order of [`partitions`](super::partitions): `[operations, inputs, outputs]`.
+pub(crate) struct Equivariant {
+    /// A, `[15, inputs, outputs]`, in the order of [`partitions`].
     weight: Tensor<3>,
-    /// One a partition of the output's indices: `[Bell(l), outputs]`.
+    /// b, `[2, outputs]`.
     bias: Tensor<2>,
-    operations: Vec<(Reduction, Embedding)>,
-    constants: Vec<Embedding>,
 }
 
-impl EquivariantLinear {
-    /// A layer with these weights, `[Bell(k + l), inputs, outputs]`, and biases, `[Bell(l), outputs]`, row-major.
-    pub fn new(config: EquivariantConfig, weight: Values, bias: Values, device: &Device) -> Result<Self> {
-        let sizes = config.sizes()?;
-        if [weight.len(), bias.len()] != sizes || weight.precision() != bias.precision() {
-            return Err(Error::call(format!(
-                "the layer has {} weights and {} biases in one precision, not {} and {}",
-                sizes[0],
-                sizes[1],
-                weight.len(),
-                bias.len()
-            )));
+/// How the result of an operation is put into the output: on the diagonal alone, and along which of the two indices it
+/// varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    diagonal: bool,
+    varies: [bool; 2],
+}
+
+impl Equivariant {
+    /// The next layer of an array. There must be one.
+    pub(crate) fn cut(cutter: &mut Cutter<'_>) -> Self {
+        let [(weight, shape), (bias, biases)] = cutter.layer();
+        Equivariant {
+            weight: weight.reshape([shape[0], shape[1], shape[2]]),
+            bias: bias.reshape([biases[0], biases[1]]),
         }
-        let EquivariantConfig { k, l, inputs, outputs, .. } = config;
-        let operations = sizes[0] / inputs / outputs;
-        let weight = weight.into_tensor([operations, inputs, outputs], device);
-        let bias = bias.into_tensor([sizes[1] / outputs, outputs], device);
-        Ok(Self::of(config, weight, bias, k, l))
     }
 
-    /// The same on tensors, which may be leaves of a tape. Their shapes must fit.
-    pub(crate) fn from_tensors(config: EquivariantConfig, weight: Tensor<3>, bias: Tensor<2>) -> Self {
-        let EquivariantConfig { k, l, .. } = config;
-        Self::of(config, weight, bias, k, l)
-    }
-
-    fn of(config: EquivariantConfig, weight: Tensor<3>, bias: Tensor<2>, k: usize, l: usize) -> Self {
-        let operations = partitions(k + l).iter().map(|p| operation(p, k)).collect();
-        let constants = partitions(l).iter().map(|q| constant(q)).collect();
-        EquivariantLinear { config, weight, bias, operations, constants }
-    }
-
-    /// What it is.
-    pub fn config(&self) -> &EquivariantConfig {
-        &self.config
-    }
-
-    /// How many basis operations it has: Bell(k + l).
-    pub fn operations(&self) -> usize {
-        self.operations.len()
-    }
-
-    /// The layer on one graph with n nodes; tuple (i1, ..., ik) is row (i1 * n + i2) * n + ... + ik.
-    ///
     /// # Shapes
-    /// - `x`: `[n^k, inputs]`
-    /// - result: `[n^l, outputs]`
-    pub fn forward(&self, x: Tensor<2>, n: usize) -> Result<Tensor<2>> {
-        self.check(&x, n, self.config.inputs)?;
-        Ok(self.apply(x, n))
+    /// - `x`: `[rows, inputs]`
+    /// - result: `[rows, outputs]`
+    ///
+    /// # Complexity
+    /// O(inputs * outputs) for each of the n^2 rows of a graph.
+    pub(crate) fn forward(&self, space: &Dense, x: Tensor<2>) -> Tensor<2> {
+        let part = |group: &Group| self.group(group, rows(space, group, &x));
+        let y = join(space, part)
+            .unwrap_or_else(|| Tensor::zeros([0, self.bias.dims()[1]], (&x.device(), x.dtype())));
+        relu(y)
     }
 
-    /// The same on rows that are known to fit, of a graph with nodes.
-    pub(crate) fn apply(&self, x: Tensor<2>, n: usize) -> Tensor<2> {
-        let mut sums: BTreeMap<&Reduction, Tensor<2>> = BTreeMap::new();
-        // Operations that are put into the output in the same way are added up before they are.
-        let mut parts: BTreeMap<&Embedding, Tensor<2>> = BTreeMap::new();
-        let mut add = |embedding, part: Tensor<2>| {
-            let sum = match parts.remove(embedding) {
+    fn group(&self, group: &Group, x: Tensor<2>) -> Tensor<2> {
+        let &Group { nodes: n, graphs: g, .. } = group;
+        let outputs = self.bias.dims()[1];
+        let inputs = Inputs::new(group, x);
+        let mut sums: BTreeMap<(bool, [bool; 2]), Tensor<4>> = BTreeMap::new();
+        // Operations with the same target are added up before they are broadcast.
+        let mut parts: BTreeMap<Target, Tensor<4>> = BTreeMap::new();
+        let mut add = |target, part: Tensor<4>| {
+            let sum = match parts.remove(&target) {
                 Some(sum) => sum + part,
                 None => part,
             };
-            parts.insert(embedding, sum);
+            parts.insert(target, sum);
         };
-        for (p, (reduction, embedding)) in self.operations.iter().enumerate() {
-            let sum = sums.entry(reduction).or_insert_with(|| self.reduce(reduction, &x, n)).clone();
-            let weight = self.weight.clone().narrow(0, p, 1).squeeze_dim(0); // [inputs, outputs]
-            add(embedding, sum.matmul(weight)); // [n^kept, outputs]
+        for (number, partition) in partitions(4).iter().enumerate() {
+            let [i, j, r, s] = partition[..] else { unreachable!("a partition of four indices") };
+            let kept = [i, j].map(|block| block == r || block == s);
+            let sum = sums.entry((i == j, kept)).or_insert_with(|| inputs.mean(i == j, kept)).clone();
+            let [_, d1, d2, channels] = sum.dims();
+            let weight = self.weight.clone().narrow(0, number, 1).squeeze_dim(0); // [inputs, outputs]
+            let mapped = sum.reshape([g * d1 * d2, channels]).matmul(weight).reshape([g, d1, d2, outputs]);
+            // An index of the input stands at its place in the output: the first at i, the second at j until here.
+            let turned = (s == i && r != i) || (i != j && r == j);
+            let mapped = if turned { mapped.swap_dims(1, 2) } else { mapped };
+            let comes_in = |block: usize| block == i || block == j;
+            let varies = if r == s { [comes_in(r), false] } else { [comes_in(r), comes_in(s)] };
+            add(Target { diagonal: r == s, varies }, mapped); // [g, n or 1, n or 1, outputs]
         }
-        for (q, embedding) in self.constants.iter().enumerate() {
-            add(embedding, self.bias.clone().narrow(0, q, 1)); // [1, outputs]
+        for (number, diagonal) in [true, false].into_iter().enumerate() {
+            let bias = self.bias.clone().narrow(0, number, 1).reshape([1, 1, 1, outputs]);
+            add(Target { diagonal, varies: [false; 2] }, bias);
         }
-        let embedded = parts.into_iter().map(|(embedding, part)| embedding.apply(part, n));
-        embedded.reduce(|sum, part| sum + part).expect("a basis has at least one operation")
+        let placed = parts.into_iter().map(|(target, part)| match target.diagonal {
+            true => part * inputs.identity.clone(), // [g, n, n, outputs]
+            false => part,
+        });
+        let y = placed.reduce(|sum, part| sum + part).expect("a basis has operations");
+        y.reshape([g * n * n, outputs])
+    }
+}
+
+/// The matrices of a group.
+struct Inputs {
+    /// `[g, n, n, inputs]`
+    matrix: Tensor<4>,
+    /// `[g, n, 1, inputs]`
+    diagonal: Tensor<4>,
+    /// `[1, n, n, 1]`
+    identity: Tensor<4>,
+}
+
+impl Inputs {
+    fn new(group: &Group, x: Tensor<2>) -> Self {
+        let &Group { nodes: n, graphs: g, .. } = group;
+        let channels = x.dims()[1];
+        let ones: Vec<f64> = (0..n * n).map(|pair| if pair % (n + 1) == 0 { 1.0 } else { 0.0 }).collect();
+        let device = x.device().without_autodiff();
+        let identity = Tensor::from_data(TensorData::new(ones, [1, n, n, 1]), (&device, x.dtype()));
+        let diagonal = x.clone().reshape([g, n * n, channels]).slice(s![.., ..;n as isize + 1, ..]);
+        Inputs {
+            matrix: x.reshape([g, n, n, channels]),
+            diagonal: diagonal.reshape([g, n, 1, channels]),
+            identity,
+        }
     }
 
-    /// One basis operation by itself, `L_p(X)` for the p-th partition, on any number of channels.
-    ///
-    /// # Shapes
-    /// - `x`: `[n^k, channels]`
-    /// - result: `[n^l, channels]`
-    pub fn basis(&self, p: usize, x: &Tensor<2>, n: usize) -> Result<Tensor<2>> {
-        self.check(x, n, x.dims()[1])?;
-        let operation = self.operations.get(p);
-        let (reduction, embedding) = operation
-            .ok_or_else(|| Error::call(format!("there are {} operations, none is {p}", self.operations())))?;
-        Ok(embedding.apply(self.reduce(reduction, x, n), n))
-    }
-
-    fn reduce(&self, reduction: &Reduction, x: &Tensor<2>, n: usize) -> Tensor<2> {
-        let sum = reduction.apply(x, n);
-        match (self.config.normalise, reduction.summed()) {
-            // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
-            (true, summed) if summed > 0 => sum.mul_scalar((n as f64).powi(-(summed as i32))),
-            _ => sum,
+    /// X or its diagonal, averaged over the indices that are not kept: `[g, n or 1, n or 1, inputs]`.
+    fn mean(&self, diagonal: bool, kept: [bool; 2]) -> Tensor<4> {
+        let x = if diagonal { &self.diagonal } else { &self.matrix };
+        let mut mean = x.clone();
+        for (dimension, kept) in [1, 2].into_iter().zip(kept) {
+            let n = mean.dims()[dimension];
+            if !kept && n > 1 {
+                mean = mean.sum_dim(dimension).mul_scalar(1.0 / n as f64);
+            }
         }
-    }
-
-    fn check(&self, x: &Tensor<2>, n: usize, inputs: usize) -> Result<()> {
-        let EquivariantConfig { k, l, .. } = self.config;
-        let rows = |order: usize| (0..order).try_fold(1usize, |rows, _| rows.checked_mul(n));
-        if n == 0 {
-            return Err(Error::unfit("a graph without nodes has nothing to sum"));
-        }
-        if rows(k).is_none() || rows(l).is_none_or(|rows| rows > isize::MAX as usize / 8) {
-            return Err(Error::unfit(format!("a graph with {n} nodes has too many {}-tuples", k.max(l))));
-        }
-        match x.dims() {
-            [r, c] if Some(r) == rows(k) && c == inputs => Ok(()),
-            [r, c] => Err(Error::call(format!(
-                "the layer takes {n}^{k} rows of {inputs} channels, not {r} rows of {c}"
-            ))),
-        }
+        mean
     }
 }

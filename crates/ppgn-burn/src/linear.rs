@@ -1,12 +1,10 @@
-//! One linear layer, as a view into an array of parameters.
+//! One linear layer, and how parameters become layers.
 //!
-//! Layers own nothing: the network's parameters are a few flat arrays, and every forward pass cuts them into weights and
-//! biases. Where gradients are wanted each piece is a leaf of its own, because the gradient of a slice of a long array
-//! would be a long array of zeros for every slice.
+//! Every part of the network's layout is a tensor of its own. Where gradients are wanted each is a leaf: the gradient
+//! of a slice of a long array would be a long array of zeros for every slice.
 
-use crate::equivariant::{EquivariantConfig, EquivariantLinear};
-use crate::layout::Part;
 use burn::tensor::Tensor;
+use ppgn_nn::Part;
 
 /// Applies `Y = X A^T + b` to every row.
 #[derive(Debug, Clone)]
@@ -26,51 +24,33 @@ impl Linear {
     }
 }
 
-/// Cuts an array of parameters into its layers, in order.
+/// Takes the layers of an array of parameters, one after another.
 pub(crate) struct Cutter<'a> {
-    flat: &'a Tensor<1>,
-    parts: std::slice::Iter<'a, Part>,
-    /// Where gradients are wanted: the leaves so far, one a part.
-    leaves: Option<&'a mut Vec<Tensor<1>>>,
+    parts: std::iter::Zip<std::slice::Iter<'a, Part>, std::slice::Iter<'a, Tensor<1>>>,
 }
 
 impl<'a> Cutter<'a> {
-    pub(crate) fn new(
-        flat: &'a Tensor<1>,
-        parts: &'a [Part],
-        leaves: Option<&'a mut Vec<Tensor<1>>>,
-    ) -> Self {
-        Cutter { flat, parts: parts.iter(), leaves }
+    /// The parts of an array, each with its numbers.
+    pub(crate) fn new(parts: &'a [Part], tensors: &'a [Tensor<1>]) -> Self {
+        Cutter { parts: parts.iter().zip(tensors) }
+    }
+
+    /// The next layer's weight and bias, with their shapes in checkpoints. There must be one.
+    pub(crate) fn layer(&mut self) -> [(Tensor<1>, &'a [usize]); 2] {
+        [(); 2].map(|()| {
+            let (part, tensor) = self.parts.next().expect("the layout has a part for every layer");
+            (tensor.clone(), &part.shape[..])
+        })
     }
 
     /// The next layer. There must be one.
     pub(crate) fn linear(&mut self) -> Linear {
-        let (weight, shape) = self.part();
-        let (bias, _) = self.part();
+        let [(weight, shape), (bias, _)] = self.layer();
         Linear { weight: weight.reshape([shape[0], shape[1]]), bias }
     }
 
-    /// The next layer, which is an equivariant one. There must be one.
-    pub(crate) fn equivariant(&mut self) -> EquivariantLinear {
-        let (weight, shape) = self.part();
-        let (bias, biases) = self.part();
-        let [operations, inputs, outputs] = [shape[0], shape[1], shape[2]];
-        let config = EquivariantConfig { normalise: true, ..EquivariantConfig::new(2, 2, inputs, outputs) };
-        let weight = weight.reshape([operations, inputs, outputs]);
-        EquivariantLinear::from_tensors(config, weight, bias.reshape([biases[0], outputs]))
-    }
-
-    fn part(&mut self) -> (Tensor<1>, &'a [usize]) {
-        let part = self.parts.next().expect("the layout has a part for every layer");
-        let piece = self.flat.clone().narrow(0, part.offset, part.len());
-        let piece = match &mut self.leaves {
-            Some(leaves) => {
-                let leaf = piece.autodiff().require_grad();
-                leaves.push(leaf.clone());
-                leaf
-            }
-            None => piece,
-        };
-        (piece, &part.shape)
+    /// Whether all layers are taken.
+    pub(crate) fn is_done(&self) -> bool {
+        self.parts.len() == 0
     }
 }

@@ -1,12 +1,12 @@
 //! From pooled features to scores: the two suffixes of the paper's Section 7.
 
-use crate::config::{PpgnConfig, SuffixKind};
 use crate::linear::{Cutter, Linear};
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
+use ppgn_nn::SuffixKind;
 
-/// Suffix i is an MLP on the last block's pooled features (512, 256, outputs, with ReLU between the layers); suffix ii
-/// is one linear map a block, `sum over l of pool(X_l) A_l^T + b_l`.
+/// Suffix i is an MLP on the last block's pooled features, with ReLU between the layers; suffix ii is one linear map per
+/// block, `sum over l of pool(X_l) A_l^T + b_l`.
 #[derive(Debug, Clone)]
 pub(crate) struct Suffix {
     kind: SuffixKind,
@@ -14,17 +14,17 @@ pub(crate) struct Suffix {
 }
 
 impl Suffix {
-    /// The suffix of a network, from its array of parameters.
-    pub(crate) fn cut(config: &PpgnConfig, cutter: &mut Cutter<'_>) -> Self {
-        let layers = match config.suffix {
-            SuffixKind::I => config.suffix_hidden.len() + 1,
-            SuffixKind::Ii => config.blocks.len(),
-        };
-        Suffix { kind: config.suffix, layers: (0..layers).map(|_| cutter.linear()).collect() }
+    /// The suffix of all layers of its array.
+    pub(crate) fn cut(kind: SuffixKind, cutter: &mut Cutter<'_>) -> Self {
+        let mut layers = Vec::new();
+        while !cutter.is_done() {
+            layers.push(cutter.linear());
+        }
+        Suffix { kind, layers }
     }
 
     /// # Shapes
-    /// - `pooled`: `[graphs, 2 * width]` of every block (ii), or of the last one (i)
+    /// - `pooled`: `[graphs, patterns * width]` of every block (ii), or of the last one (i)
     /// - result: `[graphs, outputs]`
     pub(crate) fn forward(&self, pooled: Vec<Tensor<2>>) -> Tensor<2> {
         let mut layers = self.layers.iter().zip(pooled).map(|(layer, x)| layer.forward(x));

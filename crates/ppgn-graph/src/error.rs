@@ -5,10 +5,11 @@
 //! Everything found inside a file is a [`Defect`] with its place, so that a person can open the file at the wrong line.
 //!
 //! Messages are complete sentences that include their cause, so [`std::error::Error::source`] does not repeat it: the
-//! cause is a field. They name no flags and no commands, because a library has none. Where a setting would help,
+//! cause is a field. Text from files is shown with control characters escaped. They name no flags and no commands, because a library has none. Where a setting would help,
 //! [`Error::remedy`] says which, and the front end puts it into its own words.
 
 use crate::fetch::FetchError;
+use crate::text::{escaped, escaped_lines};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,10 +22,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The call itself is wrong: an unknown name, a value out of range, contradictory options.
-    #[error("{0}")]
+    #[error("{}", escaped_lines(.0))]
     Call(String),
     /// The operating system refused: a missing file, no permission, a full disk.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {source}", path = escaped(&path.to_string_lossy()))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -38,10 +39,10 @@ pub enum Error {
     #[error(transparent)]
     Graph(#[from] crate::graph::GraphError),
     /// The data is sound, but it does not have the shape that the operation needs.
-    #[error("{0}")]
+    #[error("{}", escaped_lines(.0))]
     Unfit(String),
     /// A format cannot hold everything that a dataset has.
-    #[error("{format} cannot hold {}", losses.join(", nor "))]
+    #[error("{format} cannot hold {}", escaped(&losses.join(", nor ")))]
     Lossy {
         /// The format, as in "the TU format".
         format: &'static str,
@@ -49,7 +50,7 @@ pub enum Error {
         losses: Vec<String>,
     },
     /// A dataset that ppgn can download is not in the data folder, and downloading is off.
-    #[error("{name} is not in the data folder {folder}", folder = folder.display())]
+    #[error("{name} is not in the data folder {folder}", folder = escaped(&folder.to_string_lossy()))]
     NotDownloaded {
         /// The dataset.
         name: String,
@@ -57,7 +58,7 @@ pub enum Error {
         folder: PathBuf,
     },
     /// A word that names no data.
-    #[error("{message}")]
+    #[error("{}", escaped_lines(message))]
     NoData {
         /// What the word could have been.
         message: String,
@@ -179,14 +180,14 @@ impl Defect {
 
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&escaped(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
         if let Some(graph) = self.graph {
             write!(f, ": graph {graph}")?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", escaped(&self.message))
     }
 }
 

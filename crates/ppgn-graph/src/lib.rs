@@ -24,9 +24,11 @@ pub mod file;
 pub mod format;
 pub mod generate;
 pub mod locate;
+pub mod memory;
 pub mod random;
 pub mod split;
 pub mod summary;
+pub mod text;
 
 pub use dataset::{
     Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,

@@ -163,9 +163,9 @@ mod tests {
             assert!(error.is_call());
             error.to_string()
         };
-        assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, not 1"));
+        assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, found 1"));
         assert!(message(Loss::cross_entropy(&[0, 3])).contains("graph 1 of the batch has class 3"));
-        assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, not 5"));
+        assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, found 5"));
         assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("graph weights"));
         assert!(message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 column weights"));
         assert!(message(Loss::squared_error(&[0.0; 6]).present(&[true; 2])).contains("mask"));

@@ -260,38 +260,45 @@ impl Ppgn {
         if self.arrays.len() != self.layout.arrays().len() {
             return Err(Error::call("the network has no parameters because an earlier update failed"));
         }
-        if batch.space().order() != self.config.order {
+        self.config.check(batch, self.precision)
+    }
+}
+
+impl PpgnConfig {
+    /// Checks that a network of this configuration and precision can run on a batch; the error explains why not.
+    pub fn check(&self, batch: &Batch, precision: Precision) -> Result<()> {
+        if batch.space().order() != self.order {
             return Err(Error::call(format!(
                 "the network has order {}, the batch has order {}",
-                self.config.order,
+                self.order,
                 batch.space().order()
             )));
         }
-        let inputs = self.config.first_width();
+        let inputs = self.first_width();
         if batch.channels() != inputs {
             return Err(Error::call(format!(
                 "the network takes {inputs} input channels, the batch has {}",
                 batch.channels()
             )));
         }
-        if batch.precision() != self.precision {
+        if batch.precision() != precision {
             return Err(Error::call(format!(
                 "the network is in {}, the batch in {}",
-                self.precision.name(),
+                precision.name(),
                 batch.precision().name()
             )));
         }
-        if let (Space::Quotient(_), Some(why)) = (batch.space(), self.config.needs_pairs()) {
+        if let (Space::Quotient(_), Some(why)) = (batch.space(), self.needs_pairs()) {
             return Err(Error::call(format!(
                 "the batch is on the quotient space, but the network requires the dense space: {why}"
             )));
         }
         if let Space::Quotient(quotient) = batch.space()
-            && quotient.depth() < self.config.blocks.len()
+            && quotient.depth() < self.blocks.len()
         {
             return Err(Error::call(format!(
                 "the network has {} blocks, but the colours of the batch are for at most {}",
-                self.config.blocks.len(),
+                self.blocks.len(),
                 quotient.depth()
             )));
         }

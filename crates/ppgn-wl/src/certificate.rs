@@ -11,7 +11,7 @@
 mod text;
 mod unfolding;
 
-use crate::types::Types;
+use crate::types::{Types, check_order};
 use crate::{Error, Options, Refinement, Test};
 use ppgn_graph::Graph;
 use unfolding::Unfolding;
@@ -115,6 +115,7 @@ pub fn certificate(
     options: &Options,
 ) -> Result<Option<Certificate>, Error> {
     let Some(round) = refinement.distinguishing_round(a, b) else { return Ok(None) };
+    check_order(refinement.test())?;
     let pair = [graphs[a].clone(), graphs[b].clone()];
     let types = Types::of(&pair, options.features);
     let mut unfolding = Unfolding::new(&pair, [a, b], refinement, &types, options);

@@ -8,7 +8,7 @@
 //! hashes of that round would differ.)
 
 use crate::neighbourhood::Neighbourhood;
-use crate::types::{Types, tuple_content};
+use crate::types::{Types, check_order, tuple_content};
 use crate::{Error, Options, Refinement, Test, refine};
 use ppgn_graph::Graph;
 use rayon::prelude::*;
@@ -50,6 +50,7 @@ pub struct Digest {
 /// assert!(path.to_string().starts_with("wl1:1-wl:"));
 /// ```
 pub fn digest(graph: &Graph, test: Test, options: &Options) -> Result<Digest, Error> {
+    check_order(test)?;
     let graphs = std::slice::from_ref(graph);
     let options = Options { rounds: None, ..options.clone() };
     let refinement = refine(graphs, test, &options)?;

@@ -28,6 +28,14 @@ pub enum Error {
         /// The length of the tuples.
         k: usize,
     },
+    /// The isomorphism type of a tuple, which digests and certificates spell out, would be too long.
+    #[error("{test}: the isomorphism type of a {}-tuple is too long to write out, k can be at most {most}", test.k())]
+    OrderTooLarge {
+        /// The test.
+        test: crate::Test,
+        /// The largest k.
+        most: usize,
+    },
     /// The graphs together have more edges than can be numbered.
     #[error("the graphs have {links} pairs of neighbours, and at most {} can be refined together", u32::MAX)]
     TooManyEdges {

@@ -41,7 +41,8 @@ impl Refinement {
         self.test
     }
 
-    /// Whether nothing would change any more (false only if the rounds were limited).
+    /// Whether another round would change nothing. False only if [`Options::rounds`](crate::Options::rounds) stopped the
+    /// refinement before: graphs that are not distinguished may still be, so there is no verdict yet.
     pub fn is_stable(&self) -> bool {
         self.stable
     }

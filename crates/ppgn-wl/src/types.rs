@@ -8,6 +8,7 @@
 pub(crate) mod words;
 
 use crate::options::Features;
+use crate::{Error, Test};
 use ppgn_graph::{Graph, Transposed};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -160,6 +161,17 @@ fn relate_directed<'a>(
         offsets.push(nodes.len() as u32);
     }
     Neighbours { offsets: offsets.into(), nodes: nodes.into(), relations }
+}
+
+/// The longest tuple whose type is written out: its content has k^2 / 2 entries.
+const LONGEST_TUPLE: usize = 1024;
+
+/// Refuses tests whose tuples are too long to be written out. Only a graph of one node can have such tuples at all.
+pub(crate) fn check_order(test: Test) -> Result<(), Error> {
+    match test.k() > LONGEST_TUPLE {
+        true => Err(Error::OrderTooLarge { test, most: LONGEST_TUPLE }),
+        false => Ok(()),
+    }
 }
 
 /// What a tuple is: its nodes, and for every two positions whether their nodes are the same or else the arcs between

@@ -20,15 +20,14 @@ use std::collections::HashMap;
 
 pub(crate) fn read(source: &Source, entry: &Entry, directed: bool, report: &mut Report) -> Result<Dataset> {
     let found = report.count();
-    let edges = read_edges(source, entry, report)?;
+    let edges = read_edges(source, entry, directed, report)?;
     if edges.ends.is_empty() && report.count() == found {
         report.defect(Defect::new(source.describe(entry), "no edges in it"))?;
     }
     refuse_defects(report, found)?;
 
     let weighted = matches!(edges.labels, Labels::Reals(_));
-    let (graph, merged) =
-        edges.build(directed).map_err(|e| Defect::new(source.describe(entry), e.to_string()))?;
+    let (graph, merged) = edges.build().map_err(|e| Defect::new(source.describe(entry), e.to_string()))?;
     note_merged(merged, report);
     let graphs = vec![graph];
     let mut schema = Schema::of(&graphs)?;
@@ -42,10 +41,10 @@ pub(crate) fn read(source: &Source, entry: &Entry, directed: bool, report: &mut 
         .build()
 }
 
-fn read_edges(source: &Source, entry: &Entry, report: &mut Report) -> Result<Edges> {
+fn read_edges(source: &Source, entry: &Entry, directed: bool, report: &mut Report) -> Result<Edges> {
     let limit = source.limits().max_nodes;
     let mut lines = source.lines(entry)?;
-    let mut edges = Edges::default();
+    let mut edges = Edges { directed, ..Edges::default() };
     let mut seen = 0u64;
     while let Some(line) = lines.next_filled()? {
         let line = strip(line);
@@ -61,7 +60,7 @@ fn read_edges(source: &Source, entry: &Entry, report: &mut Report) -> Result<Edg
             Ok(fields) => {
                 // A first line of two names is a header after all, if numbers follow.
                 if seen == 2 && edges.ends.len() == 1 && !edges.any_integer() && fields.are_integers() {
-                    edges = Edges::default();
+                    edges = Edges { directed, ..Edges::default() };
                     report.note("the first line was read as a header: it has names, and numbers follow");
                 }
                 edges.add(&fields).err()
@@ -172,6 +171,9 @@ fn take_field(line: &[u8]) -> Result<(&[u8], &[u8]), String> {
     }
 }
 
+/// Edges are merged whenever this many, or twice the number of different ones, have been read.
+const MERGED_AT: usize = 1 << 20;
+
 /// What the edges carry: integers as long as all are, else reals.
 #[derive(Debug)]
 enum Labels {
@@ -185,11 +187,24 @@ struct Edges {
     ends: Vec<(u32, u32)>,
     labelled: Option<bool>,
     labels: Labels,
+    directed: bool,
+    /// Repeated edges that were merged while reading.
+    merged: Merged,
+    /// The number of edges at which they are merged next.
+    full: usize,
 }
 
 impl Default for Edges {
     fn default() -> Self {
-        Edges { ids: HashMap::new(), ends: Vec::new(), labelled: None, labels: Labels::Integers(Vec::new()) }
+        Edges {
+            ids: HashMap::new(),
+            ends: Vec::new(),
+            labelled: None,
+            labels: Labels::Integers(Vec::new()),
+            directed: false,
+            merged: Merged::default(),
+            full: MERGED_AT,
+        }
     }
 }
 
@@ -204,7 +219,44 @@ impl Edges {
         }
         let ends = (self.node(fields.u)?, self.node(fields.v)?);
         self.ends.push(ends);
+        if self.ends.len() >= self.full {
+            self.merge();
+            self.full = MERGED_AT.max(2 * self.ends.len());
+        }
         Ok(())
+    }
+
+    /// Merges repeated edges, so that memory grows with the different ones: an archive of a megabyte can repeat one line
+    /// a billion times. Of edges that differ in their labels the first is kept, as in the graph.
+    fn merge(&mut self) {
+        let key = |i: u32| {
+            let (u, v) = self.ends[i as usize];
+            if self.directed { (u, v) } else { (u.min(v), u.max(v)) }
+        };
+        let differ = |a: u32, b: u32| match &self.labels {
+            Labels::Integers(list) => list.get(a as usize) != list.get(b as usize),
+            Labels::Reals(list) => list.get(a as usize) != list.get(b as usize),
+        };
+        // There are fewer than 2^32: twice the different edges, of which a graph has at most 2^31.
+        let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| (key(i), i));
+        let mut kept: Vec<u32> = Vec::new();
+        for &i in &order {
+            match kept.last() {
+                Some(&first) if key(first) == key(i) => {
+                    self.merged.duplicates += 1;
+                    self.merged.conflicts += usize::from(differ(first, i));
+                }
+                _ => kept.push(i),
+            }
+        }
+        let places = || kept.iter().map(|&i| i as usize);
+        self.ends = places().map(|i| self.ends[i]).collect();
+        match &mut self.labels {
+            Labels::Integers(list) if !list.is_empty() => *list = places().map(|i| list[i]).collect(),
+            Labels::Reals(list) if !list.is_empty() => *list = places().map(|i| list[i]).collect(),
+            _ => {}
+        }
     }
 
     fn add_label(&mut self, label: &[u8]) -> Result<(), String> {
@@ -237,9 +289,9 @@ impl Edges {
     }
 
     /// The graph; its nodes are those that occur, in ascending order of their numbers, or else of their names.
-    fn build(self, directed: bool) -> Result<(Graph, Merged), crate::GraphError> {
+    fn build(self) -> Result<(Graph, Merged), crate::GraphError> {
         let (nodes, number) = numbering(self.ids);
-        let mut builder = GraphBuilder::new(nodes, directed);
+        let mut builder = GraphBuilder::new(nodes, self.directed);
         let labelled = self.labelled == Some(true);
         builder.edge_label_columns(usize::from(labelled && matches!(self.labels, Labels::Integers(_))));
         builder.edge_attribute_columns(usize::from(matches!(self.labels, Labels::Reals(_))));
@@ -251,7 +303,12 @@ impl Edges {
                 Labels::Reals(list) => builder.edge_with(u, v, &[], &list[i..=i]),
             };
         }
-        builder.build_merging()
+        let (graph, last) = builder.build_merging()?;
+        let merged = Merged {
+            duplicates: self.merged.duplicates + last.duplicates,
+            conflicts: self.merged.conflicts + last.conflicts,
+        };
+        Ok((graph, merged))
     }
 }
 

@@ -14,6 +14,7 @@
 //! from the content ([`detect`]), and reads strictly. [`check`] reads the same way but collects all defects. [`open`] gives a
 //! stream for data larger than memory, and [`write()`] takes one.
 
+mod budget;
 mod detect;
 mod edges;
 mod graph6;
@@ -27,6 +28,7 @@ mod stream;
 mod text;
 mod tu;
 
+use budget::Meter;
 pub use detect::detect;
 pub use report::Report;
 pub use source::{Entry, Limits, Source};
@@ -134,7 +136,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let mut report = Report::strict();
     match load(path, options, &mut report)? {
         Loaded::Whole(dataset) => Ok(dataset),
-        Loaded::Stream(records) => records.collect(),
+        Loaded::Stream(Records { header, records }, mut meter) => {
+            let metered = records.map(|record| record.and_then(|r| meter.add(&r.graph).map(|()| r)));
+            Dataset::collect(header, metered)
+        }
     }
 }
 
@@ -144,7 +149,7 @@ pub fn check(path: impl AsRef<Path>, options: &ReadOptions, report: &mut Report)
     let found = report.count();
     let result = load(path, options, report).and_then(|loaded| match loaded {
         Loaded::Whole(_) => Ok(()),
-        Loaded::Stream(mut records) => records.records.try_for_each(|record| record.map(drop)),
+        Loaded::Stream(mut records, _) => records.records.try_for_each(|record| record.map(drop)),
     });
     match result {
         Ok(()) => Ok(()),
@@ -164,7 +169,7 @@ pub fn open<'a>(
     report: &'a mut Report,
 ) -> Result<Records<'a>> {
     match load(path, options, report)? {
-        Loaded::Stream(records) => Ok(records),
+        Loaded::Stream(records, _) => Ok(records),
         Loaded::Whole(dataset) => {
             let header = dataset.header().clone();
             let records = (0..dataset.len()).map(move |i| Ok(dataset.record(i)));
@@ -177,15 +182,21 @@ pub fn open<'a>(
 #[allow(clippy::large_enum_variant, reason = "there is one of it at a time")]
 enum Loaded<'a> {
     Whole(Dataset),
-    Stream(Records<'a>),
+    Stream(Records<'a>, Meter),
 }
 
 fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Report) -> Result<Loaded<'a>> {
     let source = Source::open(path, options.limits)?;
     let (format, source, entry) = detect(source, options.format)?;
     let dataset = match format {
-        Format::Jsonl => return jsonl::stream(source, entry, report).map(Loaded::Stream),
-        Format::Graph6 => return graph6::stream(source, entry, report).map(Loaded::Stream),
+        Format::Jsonl | Format::Graph6 => {
+            let meter = source.meter();
+            let records = match format {
+                Format::Jsonl => jsonl::stream(source, entry, report)?,
+                _ => graph6::stream(source, entry, report)?,
+            };
+            return Ok(Loaded::Stream(records, meter));
+        }
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
         Format::Sdf => qm9::sdf::read(&source, &entry, report)?,

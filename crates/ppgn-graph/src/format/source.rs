@@ -4,6 +4,7 @@
 //! archive is an error, unpacked bytes are counted against [`Limits::max_unpacked`] as they come, and the checksum of
 //! every entry is verified at its end.
 
+use super::budget::Meter;
 use super::lines::{Lines, read_failure};
 use crate::error::{Defect, Error, Result};
 use flate2::read::DeflateDecoder;
@@ -18,13 +19,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Limits {
     /// The bytes that may come out of an archive (default 4 GiB).
     pub max_unpacked: u64,
-    /// The nodes that one graph may have (default 2^27): a few bytes can claim billions.
+    /// The nodes that one graph may have (default 2^27).
     pub max_nodes: u64,
+    /// The nodes that the lines of a file may claim without describing them, in all (default 2^24): nine bytes of sparse6
+    /// can claim millions of isolated nodes.
+    pub max_claimed: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_unpacked: 4 << 30, max_nodes: 1 << 27 }
+        Limits { max_unpacked: 4 << 30, max_nodes: 1 << 27, max_claimed: 1 << 24 }
     }
 }
 
@@ -179,6 +183,11 @@ impl Source {
         Ok(Lines::new(BufReader::with_capacity(1 << 17, self.reader(entry)?), self.describe(entry)))
     }
 
+    /// Counts the memory of graphs that are read from an archive.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(self.path.display().to_string(), self.packed.then_some(self.limits.max_unpacked))
+    }
+
     /// The same source with a count of unpacked bytes of its own, for a reader that goes over an entry twice.
     pub(crate) fn afresh(&self) -> Self {
         Source { unpacked: Arc::default(), ..self.clone() }
@@ -243,6 +252,9 @@ fn list_archive(path: &Path) -> Result<Vec<Entry>> {
     let damaged =
         |e: zip::result::ZipError| Defect::new(shown.clone(), format!("not a sound zip archive: {e}"));
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+    if archive.has_duplicate_names() {
+        return Err(Defect::new(shown, "two files in the archive have the same name").into());
+    }
     if archive.len() > MAX_ENTRIES {
         return Err(Defect::new(shown, format!("more than {MAX_ENTRIES} files")).into());
     }
@@ -275,6 +287,11 @@ fn list_archive(path: &Path) -> Result<Vec<Entry>> {
         entries.push(Entry { name, place: Place::Packed { start, packed, crc, deflated } });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
+    // Names that differ only in their slashes are the same file, too.
+    if let Some([a, _]) = entries.array_windows().find(|[a, b]| a.name == b.name) {
+        let message = format!("two files in the archive have the same name, {}", a.name);
+        return Err(Defect::new(shown, message).into());
+    }
     Ok(entries)
 }
 
@@ -374,6 +391,37 @@ mod tests {
             let error = Source::open(zip.path(), Limits::default()).unwrap_err();
             assert!(error.to_string().contains("leads out of the archive"), "{name}: {error}");
         }
+    }
+
+    /// Issue 14, point 14: of two entries with one name, tools disagree which one counts.
+    #[test]
+    fn a_zip_with_duplicate_entry_names_is_refused() {
+        // The writer refuses duplicates, so one name is changed in the bytes, in its header and in the directory.
+        let zip = archive(&[("a.txt", b"1 2"), ("b.txt", b"3 4")]);
+        let text = std::fs::read(zip.path()).unwrap();
+        let mut changed = text.clone();
+        for at in 0..text.len() - 5 {
+            if &text[at..at + 5] == b"b.txt" {
+                changed[at] = b'a';
+            }
+        }
+        std::fs::write(zip.path(), &changed).unwrap();
+        let error = Source::open(zip.path(), Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("have the same name"), "{error}");
+        let zip = archive(&[("d/a.txt", b"1 2"), ("d\\a.txt", b"3 4")]);
+        let error = Source::open(zip.path(), Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("have the same name"), "{error}");
+    }
+
+    /// Issue 14, point 14: names of entries reach a terminal only escaped.
+    #[test]
+    fn terminal_escapes_in_entry_names_are_shown() {
+        let zip = archive(&[("../\x1b[31mevil", b"x")]);
+        let error = Source::open(zip.path(), Limits::default()).unwrap_err().to_string();
+        assert!(error.contains("[31mevil") && !error.contains('\x1b'), "{error:?}");
+        let zip = archive(&[("\x1b[31m.g6", b"\x1b]0;title\x07")]);
+        let error = super::super::read(zip.path(), &Default::default()).unwrap_err().to_string();
+        assert!(error.contains("\\u{1b}[31m.g6") && !error.chars().any(char::is_control), "{error:?}");
     }
 
     #[test]

@@ -298,8 +298,11 @@ fn the_document_is_true() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/generators.md");
     let text = std::fs::read_to_string(path).unwrap();
     for generator in generators() {
-        let start = format!("| `{}` |", generator.name);
-        let row = text.lines().find(|l| l.starts_with(&start)).unwrap_or_else(|| panic!("no row {start}"));
+        let start = format!("\n- `{}`:", generator.name);
+        let at = text.find(&start).unwrap_or_else(|| panic!("no item {start}"));
+        let item = &text[at + 1..];
+        let row = &item[..item.find("\n- ").into_iter().chain(item.find("\n\n")).min().unwrap_or(item.len())];
+        let row = row.split_whitespace().collect::<Vec<_>>().join(" ");
         for parameter in generator.parameters {
             let setting = format!("`{}={}`", parameter.name, parameter.default);
             assert!(row.contains(&setting), "{row}\nlacks {setting}");

@@ -140,7 +140,10 @@ fn header_and_graphs_must_agree() {
             "F:3: the header announces 3 graphs, but there are 2: the file is cut short, or the header is wrong"
         ]
     );
-    assert_eq!(defects(&file("\"graphs\":1")), ["F:3: graph 1: more graphs than the 1 that the header says"]);
+    assert_eq!(
+        defects(&file("\"graphs\":1")),
+        ["F:3: graph 1: more graphs than the 1 that the header announces"]
+    );
     assert_eq!(
         defects(&file("\"folds\":[{\"train\":[0],\"test\":[7]}],\"classes\":[2,1]")),
         [

@@ -7,6 +7,7 @@ mod fetch;
 mod fuzz;
 mod generate;
 mod graph6;
+mod hostile;
 mod jsonl;
 mod locate;
 mod qm9;

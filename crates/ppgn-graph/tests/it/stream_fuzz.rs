@@ -14,7 +14,7 @@ fn read_both_ways(bytes: &[u8], format: Format) -> Result<Option<Dataset>, TestC
     if bytes.starts_with(b"PK") {
         return Ok(None);
     }
-    let limits = Limits { max_nodes: 1 << 16, max_unpacked: 1 << 24 };
+    let limits = Limits { max_nodes: 1 << 16, max_unpacked: 1 << 24, ..Limits::default() };
     let options = ReadOptions { format: Some(format), limits, directed: false };
     let strict = read(&path, &options);
     let mut report = Report::collecting();

@@ -86,7 +86,7 @@ mod tests {
         assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
-        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("leave `m4` out"));
+        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("remove `m4`"));
         assert!(message(PpgnConfig { model: Model::Lin, residual: true, ..base() }).contains("`residual`"));
         assert!(
             message(PpgnConfig { blocks: vec![BlockConfig::new(usize::MAX)], ..base() })

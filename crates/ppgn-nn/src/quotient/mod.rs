@@ -116,6 +116,44 @@ impl Quotient {
     pub fn pairs(&self) -> usize {
         self.offsets[self.nodes.len()]
     }
+
+    /// The number of nodes of every graph.
+    pub fn nodes(&self) -> &[usize] {
+        &self.nodes
+    }
+
+    /// The row of every pair (or longer tuple) of a graph at a level, in lexicographic order.
+    ///
+    /// # Panics
+    /// If `level` is [`depth`](Self::depth) or more: no block reads the pairs of the last level.
+    pub fn matrix(&self, level: usize, graph: usize) -> &[u32] {
+        &self.levels[level].matrix[self.offsets[graph]..self.offsets[graph + 1]]
+    }
+
+    /// For each row of a level its parent at the level below; empty at level 0.
+    ///
+    /// # Panics
+    /// If `level` exceeds [`depth`](Self::depth).
+    pub fn parents(&self, level: usize) -> &[u32] {
+        &self.levels[level].parent
+    }
+
+    /// The first pair that has each row of a level, in the order of the graphs; empty at level 0.
+    ///
+    /// # Panics
+    /// If `level` exceeds [`depth`](Self::depth).
+    pub fn examples(&self, level: usize) -> &[Example] {
+        &self.levels[level].example
+    }
+
+    /// The rows a graph pools at a level, with their counts.
+    ///
+    /// # Panics
+    /// If `level` exceeds [`depth`](Self::depth).
+    pub fn pool(&self, level: usize, graph: usize) -> &[Count] {
+        let Level { pool, pool_offsets, .. } = &self.levels[level];
+        &pool[pool_offsets[graph]..pool_offsets[graph + 1]]
+    }
 }
 
 /// A space under construction, from the last level down.

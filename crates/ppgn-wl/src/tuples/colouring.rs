@@ -207,7 +207,7 @@ impl Colouring {
 
     /// Applies what a round found, and says whether it split anything.
     pub(crate) fn apply(&mut self, outcome: Outcome) -> bool {
-        if outcome.parents.is_empty() {
+        if !outcome.splits() {
             return false;
         }
         self.colours.par_iter_mut().zip(&outcome.graphs).zip(&outcome.offsets).for_each(
@@ -350,6 +350,11 @@ impl Colouring {
 }
 
 impl Outcome {
+    /// Whether the round splits anything.
+    pub(crate) fn splits(&self) -> bool {
+        !self.parents.is_empty()
+    }
+
     /// Gives the classes of one parent, (parent, class) in the order of their keys, their colours: the largest keeps
     /// the parent's, the others get the numbers from `next` on.
     fn split(&mut self, siblings: &[(u32, u32)], sizes: &[u32], mut next: u32, colours: &mut [u32]) {

@@ -6,23 +6,16 @@
 //! else.
 
 use crate::types::Types;
-use crate::{Error, Features, Interrupt};
-use ppgn_graph::Graph;
+use crate::{Error, Interrupt};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// For every graph, the isomorphism type of every k-tuple.
-pub(crate) fn types(
-    graphs: &[Graph],
-    k: usize,
-    features: Features,
-    interrupt: &Interrupt,
-) -> Result<Vec<Vec<u32>>, Error> {
-    let types = Types::of(graphs, features);
-    let mut found: Vec<Found> = (0..graphs.len())
+pub(crate) fn types(types: &Types, k: usize, interrupt: &Interrupt) -> Result<Vec<Vec<u32>>, Error> {
+    let mut found: Vec<Found> = (0..types.nodes.len())
         .into_par_iter()
-        .map(|graph| Trie::default().tuples(&types, graph, k, interrupt))
+        .map(|graph| Trie::default().tuples(types, graph, k, interrupt))
         .collect::<Result<_, Error>>()?;
     let mut contents: Vec<&[u32]> = found.iter().flat_map(|f| f.words.iter().map(Vec::as_slice)).collect();
     contents.par_sort_unstable();
@@ -101,6 +94,8 @@ impl Trie {
             }
             tuples = longer;
         }
+        // The table is most of the memory, and the letters are enough from here on.
+        self.nodes = HashMap::default();
         // Only whole words are types; they are numbered as they come.
         let mut number = vec![u32::MAX; self.letters.len() + 1];
         let mut words = Vec::new();
@@ -164,9 +159,11 @@ impl Hasher for Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Features;
+    use ppgn_graph::Graph;
 
     fn of(graphs: &[Graph], k: usize) -> Vec<Vec<u32>> {
-        types(graphs, k, Features::default(), &Interrupt::default()).unwrap()
+        types(&Types::of(graphs, Features::default()), k, &Interrupt::default()).unwrap()
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod multiset;
 pub(crate) mod product;
 pub(crate) mod size;
 
+use crate::types::Types;
 use crate::{Error, Family, Options, Refinement, Test};
 use colouring::{Colouring, Context, Outcome};
 use folklore::Folklore;
@@ -43,16 +44,26 @@ fn refine_with(
     let nodes = size::check(graphs, test, options)?;
     let k = test.k().min(LONGEST);
     let context = Context { interrupt: &options.interrupt, hashing };
-    let colours = initial::types(graphs, k, options.features, &options.interrupt)?;
+    let types = Types::of(graphs, options.features);
+    size::check_types(&types, test, k, options)?;
+    let colours = initial::types(&types, k, &options.interrupt)?;
+    drop(types);
     let mut colouring = Colouring::new(k, nodes, colours);
-    let mut left = options.rounds.unwrap_or(usize::MAX);
-    let mut stable = colouring.is_discrete();
-    while !stable && left > 0 {
+    // As in colour refinement, the round after the last one allowed is computed and dropped: whether it would split
+    // anything is what `stable` means.
+    let stable = loop {
+        if colouring.is_discrete() {
+            break true;
+        }
         let outcome = round(&colouring, test.family(), k, context)?;
-        let split = colouring.apply(outcome);
-        stable = !split || colouring.is_discrete();
-        left -= 1;
-    }
+        if !outcome.splits() {
+            break true;
+        }
+        if options.rounds.is_some_and(|most| colouring.counts.len() > most) {
+            break false;
+        }
+        colouring.apply(outcome);
+    };
     let Colouring { counts, parents, colours, .. } = colouring;
     Ok(Refinement::new(test, stable, counts, parents, colours))
 }

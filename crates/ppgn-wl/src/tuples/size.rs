@@ -1,5 +1,6 @@
 //! The memory that a refinement on tuples needs, estimated before any of it is allocated.
 
+use crate::types::Types;
 use crate::{Error, Family, Options, Test};
 use ppgn_graph::Graph;
 
@@ -37,6 +38,42 @@ pub(crate) fn check_nodes(nodes: &[usize], test: Test, options: &Options) -> Res
     match options.max_memory {
         Some(limit) if need > limit => Err(Error::Memory { test, need, limit }),
         _ => Ok(()),
+    }
+}
+
+/// What a tuple costs while isomorphism types are found, in bytes: its number, and the one that it had as a shorter tuple.
+const TYPED_TUPLE: u64 = 8;
+
+/// What a different type costs then, for each of its k places: up to two letters in a table that is at most half full
+/// and grows by copying (60), and in a list that does so too (24).
+const TYPE_PLACE: u64 = 84;
+
+/// What it costs besides: its word in a list of its own (56), and its place in the order of all words (20).
+const TYPE: u64 = 76;
+
+/// Checks the memory that the isomorphism types of k-tuples take. With real attributes or many labels every tuple may
+/// have a type of its own, and then types take more than the rounds that follow.
+pub(crate) fn check_types(types: &Types, test: Test, k: usize, options: &Options) -> Result<(), Error> {
+    let Some(limit) = options.max_memory else { return Ok(()) };
+    let relations = types.relation_contents.len() as u64 + 1;
+    let need = types.nodes.iter().fold(0u64, |need, nodes| {
+        let n = nodes.len() as u64;
+        let kinds = n.min(types.node_contents.len() as u64);
+        // Place q has one of the nodes before it, or a node of some type with some relation to each of those.
+        let words = (0..k as u32).fold(1u64, |words, q| {
+            words.saturating_mul(
+                kinds.saturating_mul(relations.saturating_pow(q)).saturating_add(u64::from(q)),
+            )
+        });
+        let tuples = power(n, k).unwrap_or(u64::MAX);
+        let words = words.min(tuples);
+        // While a graph's words are listed, its table is gone; so it is one or the other.
+        let each = (TYPE_PLACE * k as u64).max(TYPE + 12 * k as u64);
+        need.saturating_add(tuples.saturating_mul(TYPED_TUPLE)).saturating_add(words.saturating_mul(each))
+    });
+    match need > limit {
+        true => Err(Error::Memory { test, need, limit }),
+        false => Ok(()),
     }
 }
 

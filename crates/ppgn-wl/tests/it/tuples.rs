@@ -216,3 +216,19 @@ fn wrong_calls_are_errors() {
     let options = Options { interrupt, ..Options::default() };
     assert_eq!(error(&[graph(10)], test, &options), Error::Interrupted);
 }
+
+/// Issue 14, point 1: `stable` means that another round would change nothing, for every test alike.
+#[test]
+fn stable_means_the_same_for_every_test() {
+    let path = ppgn_graph::generate::generate("path:n=9").unwrap();
+    for name in ["1-wl", "2-wl", "2-fwl", "3-fwl"] {
+        let test = name.parse().unwrap();
+        let with = |rounds| refine(path.graphs(), test, &Options { rounds, ..Options::default() }).unwrap();
+        let last = with(None).rounds();
+        assert!(last > 0 && with(None).is_stable(), "{name}");
+        for rounds in 0..=last + 1 {
+            let limited = with(Some(rounds));
+            assert_eq!((limited.rounds(), limited.is_stable()), (rounds.min(last), rounds >= last), "{name}");
+        }
+    }
+}

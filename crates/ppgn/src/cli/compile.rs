@@ -6,7 +6,7 @@ use super::input::{InputArgs, size};
 use super::interrupt::on_ctrl_c;
 use super::load::load_all;
 use super::output::{self, counted};
-use super::wl::{free_memory, test};
+use super::wl::{default_memory, test};
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
@@ -96,7 +96,7 @@ fn compile(args: &Args, test: Test, dataset: &Dataset) -> Result<Compiled> {
         features: Features { labels, attributes: false },
         // The stable colouring says how many rounds are enough; a given number needs no more than itself.
         rounds: args.rounds,
-        max_memory: args.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
+        max_memory: args.max_memory.or_else(default_memory),
         interrupt: on_ctrl_c(),
     };
     let colours = refine(dataset.graphs(), test, &options)?;

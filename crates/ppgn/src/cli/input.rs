@@ -4,6 +4,7 @@ use super::output::download_bar;
 use anyhow::Result;
 use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
 use ppgn::graph::locate::{Locator, What};
+use ppgn::graph::text::escaped;
 use ppgn::graph::{Dataset, Error, generate};
 use std::path::PathBuf;
 
@@ -52,7 +53,7 @@ pub(crate) fn with_records<T>(
             let known = records.header.provenance.notes.len();
             let result = use_it(records)?;
             // What a stream noticed on the way is known only now.
-            report.notes().iter().skip(known).for_each(|note| eprintln!("note: {note}"));
+            report.notes().iter().skip(known).for_each(|note| eprintln!("note: {}", escaped(note)));
             Ok(result)
         }
         (What::Generator(spec), None) => use_it(Records::of(&generate::generate(spec)?)),

@@ -22,6 +22,7 @@ mod wl;
 mod wrong;
 
 use clap::{Parser, Subcommand};
+use ppgn::graph::text::{escaped, escaped_lines};
 use std::process::ExitCode;
 
 /// Graph networks with proven Weisfeiler-Leman power, and the tests that they match.
@@ -88,9 +89,10 @@ pub(crate) fn run() -> ExitCode {
             {
                 return ExitCode::SUCCESS; // whoever was reading has seen enough
             }
-            eprintln!("error: {}", message(&error));
+            // Messages quote files; what a terminal would obey is made visible.
+            eprintln!("error: {}", escaped_lines(&message(&error)));
             if let Some(hint) = hint::hint(&error) {
-                eprintln!("hint: {hint}");
+                eprintln!("hint: {}", escaped(&hint));
             }
             ExitCode::from(exit_code(&error))
         }

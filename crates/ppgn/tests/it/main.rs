@@ -8,5 +8,6 @@ mod predict;
 mod protocol;
 mod resume;
 mod run;
+mod threads;
 mod train;
 mod wl;

@@ -28,7 +28,7 @@ pub(crate) fn exact(run: &Path) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn every_model_trains_and_predicts() {
     let folder = tempfile::tempdir().unwrap();
-    for model in ["mp", "mp+lin", "lin", "mlp"] {
+    for model in ["mp", "mp+lin", "lin", "mlp", "sums"] {
         let run = folder.path().join(model);
         tiny(&run, &format!("--model {model}")).ok();
         let config = read(&run, "config.toml");

@@ -55,6 +55,82 @@ fn compare_climbs_the_hierarchy() {
     assert_eq!(both["verdict"], "parted");
 }
 
+/// Issue 14, point 1: a test that `--rounds` stopped before it was stable has not decided.
+#[test]
+fn a_test_that_was_stopped_has_not_decided() {
+    let ran = line("wl compare figure1 --test 2-fwl --rounds 0").ok();
+    assert!(ran.out.contains("2-fwl: not distinguished after 0 rounds (not stable)"), "{}", ran.out);
+    assert!(!ran.out.contains("equal"), "{}", ran.out);
+    let v = line("wl compare figure1 --test 2-fwl --rounds 0 --json").ok().json();
+    assert_eq!((&v["verdict"], &v["stable"]), (&"undecided".into(), &false.into()), "{v}");
+    // One round distinguishes them, and 1-wl is stable at once: both have decided.
+    let v = line("wl compare figure1 --test 2-fwl --rounds 1 --json").ok().json();
+    assert_eq!(v["verdict"], "parted", "{v}");
+    let v = line("wl compare figure1 --test 1-wl --rounds 0 --json").ok().json();
+    assert_eq!((&v["verdict"], &v["stable"]), (&"equal".into(), &true.into()), "{v}");
+
+    let v = line("wl pairs figure1 --test 2-fwl --rounds 0 --json").ok().json();
+    assert_eq!((&v["undecided"], &v["stable"]), (&1.into(), &false.into()), "{v}");
+    let text = line("wl pairs figure1 --test 2-fwl --rounds 0").ok().out;
+    assert!(text.contains("not distinguished after 0 rounds (not stable): 0"), "{text}");
+    let v = line("wl classes figure1 --test 2-fwl --rounds 0 --json").ok().json();
+    assert_eq!((&v["classes"], &v["stable"]), (&1.into(), &false.into()), "{v}");
+    assert!(line("wl classes figure1 --test 2-fwl --rounds 0").ok().out.contains("not stable"));
+    assert_eq!(line("wl classes figure1 --json").ok().json()["stable"], true);
+}
+
+/// Issue 14, point 1: graphs are called isomorphic only if nothing of them was ignored.
+#[test]
+fn isomorphic_is_said_only_if_nothing_was_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.jsonl");
+    let write = |a: &str, b: &str| {
+        let graph = |features: &str| format!("{{\"n\":2,\"edges\":[[0,1]]{features}}}\n");
+        std::fs::write(&path, format!("{{\"ppgn\":1}}\n{}{}", graph(a), graph(b))).unwrap();
+    };
+    let compare = |more: &[&str]| {
+        let base = ["wl", "compare", path.to_str().unwrap(), "--test", "2-fwl"];
+        ppgn(base.iter().chain(more).copied().collect::<Vec<_>>()).ok()
+    };
+    write("", "");
+    assert_eq!(compare(&["--json"]).json()["isomorphic"], true);
+    write(",\"node_attributes\":[0.5,1.5]", ",\"node_attributes\":[2.5,3.5]");
+    let v = compare(&["--json"]).json();
+    assert_eq!((&v["verdict"], &v["isomorphic"]), (&"equal".into(), &false.into()), "{v}");
+    assert_eq!(v["ignored"], serde_json::json!(["node attributes"]));
+    assert!(compare(&[]).out.contains("isomorphic if node attributes are ignored"));
+    write(",\"node_labels\":[1,2]", ",\"node_labels\":[3,4]");
+    assert_eq!(compare(&["--ignore-labels", "--json"]).json()["isomorphic"], false);
+    assert_eq!(compare(&["--json"]).json()["verdict"], "parted");
+}
+
+/// Issue 14, point 10: a tuple of 100,000 nodes has a type of 40 GB.
+#[test]
+fn digests_of_endless_tuples_are_refused() {
+    line("wl digest path:n=1 --test 100000-fwl").fails(2, "too long to write out");
+    line("wl digest path:n=1 --test 100-fwl").ok();
+}
+
+/// Issue 14, point 14: names from files reach neither the terminal nor an SVG as control characters.
+#[test]
+fn names_with_terminal_escapes_are_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.jsonl");
+    let header = "{\"ppgn\":1,\"name\":\"\\u001b[31m<red>&\\u0000\"}\n";
+    std::fs::write(&path, format!("{header}{{\"n\":2,\"edges\":[[0,1]]}}\n")).unwrap();
+    let svg = folder.path().join("x.svg");
+    let (path, svg) = (path.to_str().unwrap(), svg.to_str().unwrap());
+    for args in [&["wl", "refine", path, "--svg", svg][..], &["wl", "digest", path], &["data", "info", path]]
+    {
+        let ran = ppgn(args.iter().copied().collect::<Vec<_>>()).ok();
+        assert!(ran.out.contains("\\u{1b}[31m<red>&\\u{0}"), "{args:?}: {}", ran.out);
+        assert!(!ran.out.contains('\x1b') && !ran.out.contains('\0'), "{args:?}: {:?}", ran.out);
+    }
+    let picture = std::fs::read_to_string(svg).unwrap();
+    assert!(picture.contains("\\u{1b}[31m&lt;red&gt;&amp;\\u{0}:0"), "{picture}");
+    assert!(!picture.chars().any(|c| c.is_control() && c != '\n'), "control characters are not XML");
+}
+
 #[test]
 fn pairs_of_brec() {
     for (file, pairs) in [("basic", 60), ("regular", 50), ("extension", 100)] {

@@ -66,6 +66,17 @@ pub(super) fn decode(line: &[u8], previous: Option<&Graph>, max_nodes: u64) -> R
     }
 }
 
+/// The number of nodes that a line claims without having to describe them; none for the formats whose length fixes it.
+pub(super) fn claimed(line: &[u8], previous: Option<&Graph>, max_nodes: u64) -> u64 {
+    match line {
+        [b':', body @ ..] if body.iter().all(|b| (BIAS..=126).contains(b)) => {
+            size(body, max_nodes).map_or(0, |(n, _)| n)
+        }
+        [b';', ..] => previous.map_or(0, |graph| graph.nodes() as u64),
+        _ => 0,
+    }
+}
+
 /// N(n): the number of nodes and what follows it.
 fn size(body: &[u8], max_nodes: u64) -> Result<(u64, &[u8]), String> {
     let (digits, rest) = match body {

@@ -3,10 +3,12 @@
 //! A reader needs to know how many graphs there are, and whether any of them is directed, before the first one: a
 //! first pass looks at the lines without decoding them.
 
+use super::super::budget::Claims;
 use super::super::lines::{Lines, show};
 use super::super::stream::{Tally, records, write_lines};
 use super::super::{Entry, Format, Records, Report, Source, WriteOptions, Written};
-use super::{decode::decode, encode::encode};
+use super::decode::{claimed, decode};
+use super::encode::encode;
 use crate::dataset::{Header, Provenance, Record, Schema};
 use crate::error::{Defect, Error, Result};
 use crate::graph::Graph;
@@ -42,6 +44,7 @@ pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -
         lines: source.lines(&entry)?,
         report,
         max_nodes: source.limits().max_nodes,
+        claims: Claims::new(source.limits()),
         directed: header.schema.directed,
         graphs: header.graphs,
         index: 0,
@@ -64,6 +67,7 @@ struct Reader<'a, R> {
     lines: Lines<R>,
     report: &'a mut Report,
     max_nodes: u64,
+    claims: Claims,
     directed: bool,
     graphs: usize,
     /// The number of the next graph.
@@ -85,7 +89,9 @@ impl<R: BufRead> Reader<'_, R> {
             }
             let index = self.index;
             self.index += 1;
-            match decode(line, self.previous.as_ref(), self.max_nodes) {
+            let claimed = claimed(line, self.previous.as_ref(), self.max_nodes);
+            let decoded = self.claims.add(claimed, line.len());
+            match decoded.and_then(|()| decode(line, self.previous.as_ref(), self.max_nodes)) {
                 Ok(decoded) => {
                     let number = self.lines.number();
                     self.repeated.add(decoded.repeated, number);

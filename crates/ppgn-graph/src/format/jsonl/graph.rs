@@ -34,6 +34,11 @@ impl GraphLine {
         serde_json::from_slice(line).map_err(|e| explain(&e))
     }
 
+    /// The number of nodes that the line claims; 0 where more than can exist, which `into_record` refuses.
+    pub(super) fn nodes(&self) -> u64 {
+        if self.n < u64::from(u32::MAX) { self.n } else { 0 }
+    }
+
     /// The record, as a graph of this schema, and how many edges were given again and merged.
     pub(super) fn into_record(self, schema: &Schema, max_nodes: u64) -> Result<(Record, usize), String> {
         if self.n > max_nodes {

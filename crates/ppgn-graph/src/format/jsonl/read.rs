@@ -1,5 +1,6 @@
 //! Reading: the header, then a graph at a time, each checked against the header.
 
+use super::super::budget::Claims;
 use super::super::lines::Lines;
 use super::super::stream::{Tally, records};
 use super::super::{Entry, Format, Records, Report, Source};
@@ -34,6 +35,7 @@ pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -
         report,
         header: without_folds(&header),
         max_nodes: source.limits().max_nodes,
+        claims: Claims::new(source.limits()),
         index: 0,
         merged: Tally::default(),
     };
@@ -76,6 +78,7 @@ struct Reader<'a, R> {
     report: &'a mut Report,
     header: Header,
     max_nodes: u64,
+    claims: Claims,
     /// The number of the next graph.
     index: usize,
     merged: Tally,
@@ -85,6 +88,7 @@ impl<R: BufRead> Reader<'_, R> {
     fn step(&mut self) -> Result<Option<Record>> {
         while let Some(line) = self.lines.next_filled()? {
             let record = GraphLine::parse(line)
+                .and_then(|parsed| self.claims.add(parsed.nodes(), line.len()).map(|()| parsed))
                 .and_then(|line| line.into_record(&self.header.schema, self.max_nodes))
                 .and_then(|(record, merged)| self.header.check(&record).map(|()| (record, merged)));
             let index = self.index;

@@ -16,6 +16,7 @@
 
 mod folds;
 
+use super::budget::Meter;
 use super::lines::{Lines, integer, real, show, tokens};
 use super::{Entry, Format, Report, Source, provenance, refuse_defects};
 use crate::dataset::Dataset;
@@ -26,7 +27,7 @@ use std::io::BufRead;
 pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Result<Dataset> {
     let found = report.count();
     let mut lines = source.lines(entry)?;
-    let mut parts = Parts { max_nodes: source.limits().max_nodes, ..Parts::default() };
+    let mut parts = Parts { max_nodes: source.limits().max_nodes, meter: source.meter(), ..Parts::default() };
     parts.read(&mut lines, report)?;
     let folds = folds::read(source, entry, parts.announced, report)?;
     refuse_defects(report, found)?;
@@ -52,6 +53,7 @@ struct Parts {
     merged: usize,
     asymmetric: Option<(usize, u32, u32)>,
     rows: Rows,
+    meter: Meter,
 }
 
 /// The rows of the graph that is being read; the space serves all graphs in turn.
@@ -120,6 +122,7 @@ impl Parts {
         let built = self.rows.build(self.attributes.unwrap_or(0));
         let built = built.map_err(|e| lines.defect(e.to_string()).graph(g).into());
         let Some((graph, merged)) = report.absorb(built)? else { return Ok(true) };
+        self.meter.add(&graph)?;
         self.merged += merged;
         if self.asymmetric.is_none() {
             self.asymmetric = graph.asymmetry().map(|(u, v)| (g, u, v));

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::dataset::{Dataset, Target};
 use crate::error::{Defect, Error, Result};
+use crate::format::budget::Meter;
 use crate::format::lines::{integer, show};
 use crate::format::{Entry, Format, Report, Source, note_merged, provenance, refuse_defects};
 use crate::graph::{Graph, GraphBuilder, Merged};
@@ -24,7 +25,7 @@ pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Resul
     let raw = Raw::read(&files, report)?;
     refuse_defects(report, found)?;
 
-    let graphs = raw.build(report)?;
+    let graphs = raw.build(source.meter(), report)?;
     let names = |i| Target { name: format!("attribute{i}"), unit: String::new() };
     let targets = (0..raw.graph_attributes.width).map(names).collect();
     let builder = Dataset::builder(name)
@@ -37,6 +38,9 @@ pub(crate) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Resul
     }
 }
 
+/// Arcs are merged whenever this many, or twice the number of different ones, have been read.
+const MERGED_AT: usize = 1 << 20;
+
 /// The contents of the files, checked, but not yet assigned to graphs.
 struct Raw {
     graphs: usize,
@@ -48,6 +52,8 @@ struct Raw {
     node_attributes: Rows<f64>,
     /// The two nodes of every arc, numbered through all graphs.
     arcs: Vec<(u32, u32)>,
+    /// Arcs that were given again and merged while reading.
+    repeated: usize,
     edge_labels: Rows<i64>,
     edge_attributes: Rows<f64>,
 }
@@ -71,7 +77,9 @@ impl Raw {
         let nodes = (graph_of.len(), "nodes");
         let node_labels = files.table(NODE_LABELS, label, nodes, report)?;
         let node_attributes = files.table(NODE_ATTRIBUTES, attribute, nodes, report)?;
-        let (lines, arcs) = read_arcs(files, &graph_of, report)?;
+        let featured = files.find(EDGE_LABELS).is_some() || files.find(EDGE_ATTRIBUTES).is_some();
+        let (lines, arcs) = read_arcs(files, &graph_of, featured, report)?;
+        let repeated = if featured { 0 } else { lines.saturating_sub(arcs.len()) };
         let edges = (lines, "edges");
         Ok(Raw {
             graphs,
@@ -81,12 +89,13 @@ impl Raw {
             node_labels,
             node_attributes,
             arcs,
+            repeated,
             edge_labels: files.table(EDGE_LABELS, label, edges, report)?,
             edge_attributes: files.table(EDGE_ATTRIBUTES, attribute, edges, report)?,
         })
     }
 
-    fn build(&self, report: &mut Report) -> Result<Vec<Graph>> {
+    fn build(&self, mut meter: Meter, report: &mut Report) -> Result<Vec<Graph>> {
         let (node_starts, nodes) = grouped(self.graphs, self.graph_of.iter().copied());
         let (arc_starts, arcs) =
             grouped(self.graphs, self.arcs.iter().map(|&(u, _)| self.graph_of[u as usize]));
@@ -97,7 +106,7 @@ impl Raw {
                 number[node as usize] = i as u32;
             }
         }
-        let mut merged = Merged::default();
+        let mut merged = Merged { duplicates: self.repeated, conflicts: 0 };
         let mut graphs = Vec::with_capacity(self.graphs);
         let range = |starts: &[u32], g: usize| starts[g] as usize..starts[g + 1] as usize;
         for g in 0..self.graphs {
@@ -105,6 +114,7 @@ impl Raw {
             let (graph, found) = self.build_graph(own.0, own.1, &number)?;
             merged.duplicates += found.duplicates;
             merged.conflicts += found.conflicts;
+            meter.add(&graph)?;
             graphs.push(graph);
         }
         note_merged(merged, report);
@@ -141,9 +151,16 @@ fn read_indicator(files: &Files, known: Option<usize>, report: &mut Report) -> R
     let Some(file) = files.need(GRAPH_INDICATOR, report)? else { return Ok((known.unwrap_or(0), graph_of)) };
     let found = report.count();
     let mut lines = files.source.lines(&file)?;
+    let limit = files.source.limits().max_nodes;
+    let mut run = (u32::MAX, 0u64);
     while let Some(line) = lines.next_filled()? {
         let message = match ordinal(line.trim_ascii_start()) {
             Some(g) if known.is_none_or(|graphs| (g as usize) < graphs) => {
+                run = (g, if g == run.0 { run.1 + 1 } else { 1 });
+                if run.1 > limit {
+                    let message = format!("more nodes than the limit of {limit} per graph");
+                    return Err(lines.defect(message).graph(g as usize).into());
+                }
                 graph_of.push(g);
                 continue;
             }
@@ -223,8 +240,16 @@ fn check_sizes(
     }
 }
 
-/// How many lines the file has, and the sound ones among them as pairs of nodes.
-fn read_arcs(files: &Files, graph_of: &[u32], report: &mut Report) -> Result<(usize, Vec<(u32, u32)>)> {
+/// The number of lines of the file, and the sound ones among them as pairs of nodes. Unless arcs are `featured`, when
+/// each keeps its line, repeated ones are merged on the way: an archive of a megabyte can repeat one line a billion
+/// times.
+fn read_arcs(
+    files: &Files,
+    graph_of: &[u32],
+    featured: bool,
+    report: &mut Report,
+) -> Result<(usize, Vec<(u32, u32)>)> {
+    let mut full = MERGED_AT;
     let mut arcs = Vec::new();
     let mut count = 0;
     let Some(file) = files.need(ARCS, report)? else { return Ok((0, arcs)) };
@@ -232,7 +257,14 @@ fn read_arcs(files: &Files, graph_of: &[u32], report: &mut Report) -> Result<(us
     while let Some(line) = lines.next_filled()? {
         count += 1;
         match plain_arc(line, graph_of).map_or_else(|| arc(line, graph_of), Ok) {
-            Ok(arc) => arcs.push(arc),
+            Ok(arc) => {
+                arcs.push(arc);
+                if arcs.len() >= full && !featured {
+                    arcs.sort_unstable();
+                    arcs.dedup();
+                    full = MERGED_AT.max(2 * arcs.len());
+                }
+            }
             Err((message, graph)) => {
                 let mut defect = lines.defect(message);
                 defect.graph = graph;
@@ -240,7 +272,7 @@ fn read_arcs(files: &Files, graph_of: &[u32], report: &mut Report) -> Result<(us
             }
         }
     }
-    match u32::try_from(count) {
+    match u32::try_from(arcs.len()) {
         Ok(_) => Ok((count, arcs)),
         Err(_) => Err(Error::unfit(format!("{}: more edges than ppgn can number", lines.file()))),
     }

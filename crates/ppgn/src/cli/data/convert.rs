@@ -5,6 +5,7 @@ use crate::cli::output::{counted, json, print};
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::graph::format::{self, WriteOptions};
+use ppgn::graph::text::escaped;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,10 +35,14 @@ pub(super) fn run(data: &str, out: &Path, options: Options, input: &InputArgs) -
         }))?;
     } else {
         for dropped in &written.dropped {
-            eprintln!("left out: {dropped}");
+            eprintln!("left out: {}", escaped(dropped));
         }
         let graphs = counted(written.graphs, "graph", "graphs");
-        print(&format!("{graphs} written to {} ({})\n", out.display(), written.format.name()))?;
+        print(&format!(
+            "{graphs} written to {} ({})\n",
+            escaped(&out.to_string_lossy()),
+            written.format.name()
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

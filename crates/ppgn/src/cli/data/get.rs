@@ -4,6 +4,7 @@ use crate::cli::output::{bytes, download_bar, json, print};
 use anyhow::Result;
 use ppgn::graph::fetch::{GetOptions, get};
 use ppgn::graph::locate::default_data_dir;
+use ppgn::graph::text::escaped_lines;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,13 +30,18 @@ pub(super) fn run(name: &str, options: Options) -> Result<ExitCode> {
     bar.finish_and_clear();
     let fetched = fetched?;
     for note in &fetched.notes {
-        eprintln!("note: {note}");
+        eprintln!("note: {}", escaped_lines(note));
     }
     if options.json {
         json(&serde_json::to_value(&fetched)?)?;
     } else {
         let verb = if fetched.already_there { "exists already" } else { "downloaded" };
-        print(&format!("{} {verb}: {} ({})\n", fetched.name, fetched.path.display(), bytes(fetched.bytes)))?;
+        print(&format!(
+            "{} {verb}: {} ({})\n",
+            fetched.name,
+            escaped_lines(&fetched.path.to_string_lossy()),
+            bytes(fetched.bytes)
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

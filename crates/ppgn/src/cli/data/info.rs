@@ -4,6 +4,7 @@ use crate::cli::input::{InputArgs, with_records};
 use crate::cli::output::{counted, json, print, rounded, short, table};
 use anyhow::Result;
 use ppgn::graph::summary::{Range, Summary};
+use ppgn::graph::text::escaped;
 use ppgn::graph::{Header, LabelColumn, Task};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -80,13 +81,19 @@ fn to_text(header: &Header, s: &Summary) -> String {
             format!("regression, {}", counted(targets.len(), "target", "targets"))
         }
     };
-    let _ = writeln!(t, "{}: {}, {direction}, {task}", header.name, counted(s.graphs, "graph", "graphs"));
+    let _ = writeln!(
+        t,
+        "{}: {}, {direction}, {task}",
+        escaped(&header.name),
+        counted(s.graphs, "graph", "graphs")
+    );
     let mut line = |key: &str, value: String| {
         let _ = writeln!(t, "  {key:<12} {value}");
     };
-    line("source", format!("{} ({})", header.provenance.source, header.provenance.format));
+    let (source, format) = (&header.provenance.source, &header.provenance.format);
+    line("source", format!("{} ({})", escaped(source), escaped(format)));
     for note in &header.provenance.notes {
-        line("note", note.clone());
+        line("note", escaped(note).into_owned());
     }
     line("nodes", span(&s.nodes));
     line("edges", span(&s.edges));
@@ -152,7 +159,7 @@ fn labels(t: &mut String, title: &str, columns: &[LabelColumn], counted: &[BTree
     for (column, values) in columns.iter().zip(counted) {
         let rows: Vec<_> = values.iter().map(|(v, &n)| (v.to_string(), n)).collect();
         let kinds = rows.len();
-        t.push_str(&counts(&format!("{title} `{}`, {kinds} values", column.name()), &rows));
+        t.push_str(&counts(&format!("{title} `{}`, {kinds} values", escaped(column.name())), &rows));
     }
 }
 
@@ -173,10 +180,9 @@ fn ranges(t: &mut String, title: &str, names: &[String], ranges: &[Range]) {
         return;
     }
     let head = ["", "min", "mean", "max", "deviation"].map(String::from).to_vec();
-    let rows = names
-        .iter()
-        .zip(ranges)
-        .map(|(name, r)| vec![name.clone(), short(r.min), short(r.mean), short(r.max), short(r.deviation())]);
+    let rows = names.iter().zip(ranges).map(|(name, r)| {
+        vec![escaped(name).into_owned(), short(r.min), short(r.mean), short(r.max), short(r.deviation())]
+    });
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     let _ = write!(t, "\n{title}\n{}", table(&rows));
 }

@@ -4,6 +4,7 @@ use crate::cli::input::InputArgs;
 use crate::cli::output::{bytes, json, print};
 use anyhow::Result;
 use ppgn::graph::format::Format;
+use ppgn::graph::text::escaped;
 use ppgn::graph::{fetch, generate};
 use serde_json::json;
 use std::fmt::Write;
@@ -39,12 +40,18 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
             let _ = writeln!(text, "  {:<12}   {}", "", parameters.join(", "));
         }
     }
-    let _ = writeln!(text, "\nIn the data folder {}", locator.data_dir().display());
+    let _ = writeln!(text, "\nIn the data folder {}", escaped(&locator.data_dir().to_string_lossy()));
     match here.is_empty() {
         true => text.push_str("  nothing yet\n"),
         false => {
             for f in &here {
-                let _ = writeln!(text, "  {:<12} {:>10}  {}", f.name, bytes(f.bytes), f.path.display());
+                let _ = writeln!(
+                    text,
+                    "  {:<12} {:>10}  {}",
+                    escaped(&f.name),
+                    bytes(f.bytes),
+                    escaped(&f.path.to_string_lossy())
+                );
             }
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
             "classes": groups.len(),
             "groups": groups,
             "rounds": refinement.rounds(),
+            "stable": refinement.is_stable(),
             "seconds": seconds,
         }))?;
         return Ok(ExitCode::SUCCESS);
@@ -43,6 +44,10 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
         counted(dataset.len(), "graph", "graphs"),
         counted(groups.len(), "class", "classes")
     );
+    if !refinement.is_stable() {
+        let rounds = counted(refinement.rounds(), "round", "rounds");
+        let _ = writeln!(text, "  not distinguished after {rounds} (not stable): classes may still split");
+    }
     for members in groups.iter().take(50) {
         let list: Vec<String> = members.iter().take(24).map(usize::to_string).collect();
         let dots = if members.len() > 24 { " ..." } else { "" };

@@ -1,7 +1,8 @@
 //! `ppgn wl compare`: does a test distinguish two graphs, at which round, and why?
 
 use super::TestArgs;
-use crate::cli::output;
+use crate::cli::hint::hint;
+use crate::cli::output::{self, counted};
 use anyhow::Result;
 use ppgn::graph::{Error, Graph};
 use ppgn::wl::certificate::{Meaning, Named};
@@ -14,6 +15,9 @@ use std::time::Instant;
 struct Answer {
     test: Test,
     round: Option<usize>,
+    /// Whether another round would change nothing; if not, a test that does not distinguish has not decided.
+    stable: bool,
+    rounds: usize,
     certificate: Option<Certificate>,
 }
 
@@ -26,21 +30,34 @@ pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs)
         None => climb(&graphs, &options)?,
     };
     let seconds = start.elapsed().as_secs_f64();
-    // Equal under tests with tuples as long as the graphs are large: such tuples list the whole graph.
-    let isomorphic = answers.iter().any(|x| {
-        x.round.is_none() && options.rounds.is_none() && x.test.k() >= graphs[0].nodes() && x.test.k() > 1
-    });
+    // Equal under a test with tuples as long as the graphs are large: such tuples list the whole graph, or what of it
+    // counted.
+    let ignored = args.ignored(&graphs);
+    let identical = answers
+        .iter()
+        .any(|x| x.round.is_none() && x.stable && x.test.k() >= graphs[0].nodes() && x.test.k() > 1);
+    let isomorphic = identical && ignored.is_empty();
     let last = answers.last().ok_or_else(|| Error::call(stopped.clone().unwrap_or_default()))?;
     let names = [a.to_string(), b.map_or_else(|| format!("{a}:1"), str::to_string)];
     if args.json {
         output::json(&json!({
             "a": if b.is_none() { format!("{a}:0") } else { names[0].clone() },
             "b": names[1],
-            "verdict": if last.round.is_some() { "parted" } else { "equal" },
+            // `parted` is the word that scripts know.
+            "verdict": match (last.round, last.stable) {
+                (Some(_), _) => "parted",
+                (None, true) => "equal",
+                (None, false) => "undecided",
+            },
+            "stable": last.stable,
             "test": last.test.to_string(),
             "round": last.round,
             "isomorphic": isomorphic,
-            "tried": answers.iter().map(|x| json!({"test": x.test.to_string(), "round": x.round})).collect::<Vec<_>>(),
+            "ignored": ignored,
+            "tried": answers
+                .iter()
+                .map(|x| json!({"test": x.test.to_string(), "round": x.round, "stable": x.stable}))
+                .collect::<Vec<_>>(),
             "stopped": stopped,
             "certificate": last.certificate.as_ref().map(to_json),
             "seconds": seconds,
@@ -50,7 +67,11 @@ pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs)
     let mut text = String::new();
     for answer in &answers {
         text += &match answer.round {
-            None => format!("{}: equal\n", answer.test),
+            None if answer.stable => format!("{}: equal\n", answer.test),
+            None => {
+                let rounds = counted(answer.rounds, "round", "rounds");
+                format!("{}: not distinguished after {rounds} (not stable)\n", answer.test)
+            }
             Some(round) => format!("{}: distinguished at round {round}\n", answer.test),
         };
     }
@@ -59,6 +80,8 @@ pub(super) fn run(a: &str, b: Option<&str>, test: Option<Test>, args: &TestArgs)
     }
     if isomorphic {
         text += "the graphs are isomorphic\n";
+    } else if identical {
+        text += &format!("the graphs are isomorphic if {} are ignored\n", ignored.join(", "));
     }
     if let Some(certificate) = &last.certificate {
         text += &format!("\n{certificate}\n");
@@ -93,7 +116,7 @@ fn ask(graphs: &[Graph; 2], test: Test, options: &Options) -> Result<Answer> {
     let refinement = refine(graphs, test, options)?;
     let round = refinement.distinguishing_round(0, 1);
     let certificate = certificate(graphs, &refinement, 0, 1, options)?;
-    Ok(Answer { test, round, certificate })
+    Ok(Answer { test, round, stable: refinement.is_stable(), rounds: refinement.rounds(), certificate })
 }
 
 /// A round of more steps than this takes minutes, so it has to be requested.
@@ -129,7 +152,8 @@ fn climb(graphs: &[Graph; 2], options: &Options) -> Result<(Vec<Answer>, Option<
                     Some(ppgn::wl::Error::Memory { .. } | ppgn::wl::Error::TooManyTuples { .. })
                 );
                 if too_large && !answers.is_empty() {
-                    return Ok((answers, Some(error.to_string())));
+                    let hint = hint(&error).map_or(String::new(), |hint| format!("; {hint}"));
+                    return Ok((answers, Some(format!("{error}{hint}"))));
                 }
                 return Err(error);
             }

@@ -3,6 +3,7 @@
 use super::TestArgs;
 use crate::cli::output::{self, progress};
 use anyhow::Result;
+use ppgn::graph::text::escaped;
 use ppgn::wl::Test;
 use serde_json::json;
 use std::process::ExitCode;
@@ -21,8 +22,11 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     if args.json {
         output::json(&json!({"data": dataset.name(), "test": test.to_string(), "digests": digests}))?;
     } else {
-        let lines: Vec<String> =
-            digests.iter().enumerate().map(|(g, d)| format!("{}:{g} {d}\n", dataset.name())).collect();
+        let lines: Vec<String> = digests
+            .iter()
+            .enumerate()
+            .map(|(g, d)| format!("{}:{g} {d}\n", escaped(dataset.name())))
+            .collect();
         output::print(&lines.concat())?;
     }
     Ok(ExitCode::SUCCESS)

@@ -15,7 +15,7 @@ use super::interrupt::on_ctrl_c;
 use super::threads::ThreadsArgs;
 use anyhow::Result;
 use clap::Subcommand;
-use ppgn::graph::{Dataset, Error};
+use ppgn::graph::{Dataset, Error, Graph};
 use ppgn::wl::{Features, Options, Test};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub(super) struct TestArgs {
     pub(super) input: InputArgs,
     /// Maximum number of rounds [default: until nothing changes]
     #[arg(long, value_name = "R")]
-    rounds: Option<usize>,
+    pub(super) rounds: Option<usize>,
     /// Memory limit, such as 2GiB [default: 80 % of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
@@ -59,7 +59,7 @@ impl TestArgs {
         Ok(Options {
             features: Features { labels: !self.ignore_labels, attributes: self.attributes },
             rounds: self.rounds,
-            max_memory: self.max_memory.or_else(|| free_memory().map(|free| free / 5 * 4)),
+            max_memory: self.max_memory.or_else(default_memory),
             interrupt: on_ctrl_c(),
         })
     }
@@ -70,6 +70,21 @@ impl TestArgs {
             None => Ok(()),
             Some(_) => Err(Error::call(format!("--rounds does not go with this command: {why}")).into()),
         }
+    }
+
+    /// What the graphs have that these options ignore.
+    pub(super) fn ignored(&self, graphs: &[Graph]) -> Vec<&'static str> {
+        let any = |has: fn(&Graph) -> bool| graphs.iter().any(has);
+        [
+            ("node labels", self.ignore_labels && any(|g| g.node_label_columns() > 0)),
+            ("edge labels", self.ignore_labels && any(|g| g.edge_label_columns() > 0)),
+            ("node attributes", !self.attributes && any(|g| g.node_attribute_columns() > 0)),
+            ("edge attributes", !self.attributes && any(|g| g.edge_attribute_columns() > 0)),
+            ("positions", any(|g| g.positions().is_some())),
+        ]
+        .into_iter()
+        .filter_map(|(what, ignored)| ignored.then_some(what))
+        .collect()
     }
 
     /// The data of a word, all of it in memory.
@@ -220,9 +235,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     }
 }
 
-/// The memory that is free, where the system says it.
-pub(super) fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+/// The memory that a test may use by default: 80 % of what the machine and its control groups have available.
+pub(super) fn default_memory() -> Option<u64> {
+    ppgn::graph::memory::available().map(|bytes| bytes / 5 * 4)
 }

@@ -1,7 +1,7 @@
 //! `ppgn wl pairs`: graphs 2p and 2p+1 of a file as pairs, as the benchmarks of expressiveness come.
 
 use super::TestArgs;
-use crate::cli::output::{self, progress};
+use crate::cli::output::{self, counted, progress};
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::wl::Test;
@@ -23,9 +23,14 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let start = Instant::now();
     let bar = progress(dataset.len() / 2, "pairs", args.json);
     let mut rounds: Vec<Option<usize>> = Vec::new();
+    let mut undecided: Vec<usize> = Vec::new();
     for pair in dataset.graphs().chunks(2) {
         let refinement = ppgn::wl::refine(pair, test, &options)?;
-        rounds.push(refinement.distinguishing_round(0, 1));
+        let round = refinement.distinguishing_round(0, 1);
+        if round.is_none() && !refinement.is_stable() {
+            undecided.push(rounds.len());
+        }
+        rounds.push(round);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -42,14 +47,23 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
             "seconds": seconds,
             "distinguished_indices": distinguished,
             "rounds": rounds,
+            "undecided": undecided.len(),
+            "undecided_indices": undecided,
+            "stable": undecided.is_empty(),
         }))?;
     } else {
-        output::print(&to_text(test, &rounds, seconds))?;
+        output::print(&to_text(test, &rounds, &undecided, args.rounds, seconds))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_text(test: Test, rounds: &[Option<usize>], seconds: f64) -> String {
+fn to_text(
+    test: Test,
+    rounds: &[Option<usize>],
+    undecided: &[usize],
+    limit: Option<usize>,
+    seconds: f64,
+) -> String {
     let distinguished = rounds.iter().flatten().count();
     let mut text =
         format!("{test} distinguishes {distinguished} of {} pairs ({seconds:.2} s)\n", rounds.len());
@@ -60,11 +74,19 @@ fn to_text(test: Test, rounds: &[Option<usize>], seconds: f64) -> String {
             let _ = writeln!(text, "  {count} at round {round}");
         }
     }
-    let equal: Vec<String> =
-        (0..rounds.len()).filter(|&p| rounds[p].is_none()).map(|p| p.to_string()).collect();
+    let list = |what: &str, pairs: &[usize]| {
+        let shown: Vec<String> = pairs.iter().take(20).map(usize::to_string).collect();
+        let dots = if pairs.len() > shown.len() { " ..." } else { "" };
+        format!("  {what}: {}{dots}\n", shown.join(" "))
+    };
+    let equal: Vec<usize> =
+        (0..rounds.len()).filter(|p| rounds[*p].is_none() && undecided.binary_search(p).is_err()).collect();
     if !equal.is_empty() {
-        let dots = if equal.len() > 20 { " ..." } else { "" };
-        let _ = writeln!(text, "  not distinguished: {}{dots}", equal[..equal.len().min(20)].join(" "));
+        text += &list("not distinguished", &equal);
+    }
+    if !undecided.is_empty() {
+        let after = counted(limit.unwrap_or(0), "round", "rounds");
+        text += &list(&format!("not distinguished after {after} (not stable)"), undecided);
     }
     text
 }

@@ -5,6 +5,7 @@ use super::svg::{self, MOST_PAIR_NODES};
 use crate::cli::output::{self, Paint, counted};
 use anyhow::Result;
 use ppgn::graph::file::{write_atomically, write_whole};
+use ppgn::graph::text::escaped;
 use ppgn::graph::{Dataset, Error};
 use ppgn::wl::{Refinement, Test};
 use serde_json::json;
@@ -98,7 +99,7 @@ fn to_text(dataset: &Dataset, r: &Refinement, seconds: f64) -> String {
     };
     for g in 0..dataset.len().min(SHOWN_GRAPHS) {
         let n = dataset.graph(g).nodes();
-        let _ = writeln!(text, "\n{}:{g}, {}", dataset.name(), counted(n, "node", "nodes"));
+        let _ = writeln!(text, "\n{}:{g}, {}", escaped(dataset.name()), counted(n, "node", "nodes"));
         for &round in &rounds {
             let classes = classes(&r.colours_at(g, round));
             let _ = write!(text, "  round {round:<3} {:>6}  ", counted(classes.len(), "class", "classes"));

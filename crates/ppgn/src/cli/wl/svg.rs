@@ -3,6 +3,7 @@
 
 use super::layout::layout;
 use ppgn::graph::Graph;
+use ppgn::graph::text::escaped;
 use ppgn::wl::Refinement;
 use std::fmt::Write;
 
@@ -117,6 +118,7 @@ fn fill(colour: u32) -> String {
     format!("hsl({hue:.0} 70% {light}%)")
 }
 
+/// Text for XML, which allows no control characters, not even escaped ones: they are made visible first.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    escaped(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,7 +1,7 @@
 //! Colour refinement of the three million-node graphs that it is promised for: under 4 s each on one core, in under
 //! 240 bytes per edge, the graph included.
 //!
-//!     cargo bench -p ppgn-wl --bench colour_refinement
+//!     cargo bench -p ppgn-benches --bench colour_refinement
 //!
 //! The memory is the graph's own and what the resident set grows by at most while it is refined (Linux only).
 

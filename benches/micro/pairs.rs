@@ -1,5 +1,5 @@
 //! What pair levels take for whole datasets with the authors' input encoding and L = 3, and how many rows they leave:
-//! `cargo bench -p ppgn-wl --bench pairs -- NCI1 COLLAB`. The datasets are looked for in `$PPGN_DATA/tu`.
+//! `cargo bench -p ppgn-benches --bench pairs -- NCI1 COLLAB`. The datasets are looked for in `$PPGN_DATA/tu`.
 //!
 //! A run is minutes for the largest set, so each is timed once, and no statistics are made.
 

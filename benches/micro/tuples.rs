@@ -1,4 +1,4 @@
-//! How long k-WL and k-FWL take to their stable colouring: `cargo bench -p ppgn-wl --bench tuples`.
+//! How long k-WL and k-FWL take to their stable colouring: `cargo bench -p ppgn-benches --bench tuples`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ppgn_graph::Graph;

@@ -2,7 +2,7 @@
 //!
 //! The figures that must hold (one core): COLLAB at 150 MB of text a second or more, under 200 MB in memory once
 //! read and under 400 MB resident while reading; QM9 in under 3 s. Run with
-//! `cargo bench -p ppgn-graph --bench read`; the data is found through `PPGN_DATA`, else in `../shared/data` beside
+//! `cargo bench -p ppgn-benches --bench read`; the data is found through `PPGN_DATA`, else in `../shared/data` beside
 //! the workspace.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

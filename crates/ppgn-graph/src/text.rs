@@ -1,0 +1,64 @@
+//! Text from files, made safe to show. A dataset's name can hold terminal escapes that recolour, move or rewrite what a
+//! person sees, so everything that came from a file goes through [`escaped`] before it is printed.
+
+use std::borrow::Cow;
+
+/// The text with control characters, invisible direction marks and non-characters made visible: `\u{1b}`.
+///
+/// ```
+/// use ppgn_graph::text::escaped;
+/// assert_eq!(escaped("MUTAG"), "MUTAG");
+/// assert_eq!(escaped("\x1b[2Jgone\n"), "\\u{1b}[2Jgone\\n");
+/// ```
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    escape(text, is_hidden)
+}
+
+/// The same, but line feeds stay: for messages of several lines.
+pub fn escaped_lines(text: &str) -> Cow<'_, str> {
+    escape(text, |c| c != '\n' && is_hidden(c))
+}
+
+fn escape(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match hidden(c) {
+            // `escape_default` gives \t, \n and \r, and \u{..} for all other characters that are hidden.
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters; marks that change the direction of text; characters that XML does not allow.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_made_visible() {
+        for (text, shown) in [
+            ("", ""),
+            ("Prüfer \u{1f642}", "Prüfer \u{1f642}"),
+            ("a\tb\r\n", "a\\tb\\r\\n"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("\u{7f}\0", "\\u{7f}\\u{0}"),
+            ("abc\u{202e}txt.exe", "abc\\u{202e}txt.exe"),
+            ("\u{ffff}", "\\u{ffff}"),
+        ] {
+            assert_eq!(escaped(text), shown);
+        }
+        assert_eq!(escaped_lines("one\ntwo\x07"), "one\ntwo\\u{7}");
+        assert!(matches!(escaped("plain"), Cow::Borrowed(_)));
+    }
+}
