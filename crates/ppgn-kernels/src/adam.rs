@@ -1,10 +1,10 @@
-//! The optimiser's step over one array, in one pass.
+//! One optimiser step over an array, in a single pass.
 
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 use rayon::prelude::*;
 
-/// The numbers of one step of Adam.
+/// The constants of one Adam step.
 ///
 /// ```text
 /// m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
@@ -16,18 +16,18 @@ pub struct AdamStep {
     pub beta1: f64,
     /// Decay of the second moment.
     pub beta2: f64,
-    /// The learning rate over `1 - beta1^t`.
+    /// The learning rate divided by `1 - beta1^t`.
     pub rate: f64,
     /// `sqrt(1 - beta2^t)`.
     pub root: f64,
-    /// What keeps the quotient finite.
+    /// Added to the denominator to keep the quotient finite.
     pub epsilon: f64,
 }
 
-/// One step on parameters `p` with gradients `g` and moments `m` and `v`, all as long.
+/// One step on parameters `p` with gradients `g` and moments `m` and `v`, all of the same length.
 ///
 /// # Complexity
-/// O(length): seven passes of memory traffic.
+/// O(length): each number is read or written once, seven memory accesses per parameter.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -76,7 +76,7 @@ impl<T: Real> Kernel<T> for Finite<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> bool {
-        // No branch within a chunk: a few instructions a vector.
+        // No branch within a chunk: a few instructions per vector.
         self.0.chunks(256).all(|chunk| chunk.iter().fold(true, |all, &x| all & x.finite()))
     }
 }

@@ -1,4 +1,4 @@
-//! Linear layers on rows, forward and back.
+//! Linear layers on rows, forward and backward.
 
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::real::Real;
@@ -19,7 +19,7 @@ pub struct Layer<'a, T> {
 }
 
 impl<'a, T: Real> Layer<'a, T> {
-    /// A layer from a flat array that holds its weight and then its bias, and the rest of the array.
+    /// Splits a layer off the front of a flat array (weight, then bias); also returns the rest of the array.
     ///
     /// # Panics
     /// If the array is too short.
@@ -39,7 +39,7 @@ impl<'a, T: Real> Layer<'a, T> {
     /// O(rows * inputs * outputs).
     ///
     /// # Panics
-    /// If the lengths do not fit each other.
+    /// If the lengths are inconsistent.
     pub fn forward(&self, workspace: &Workspace, x: &[T], y: &mut [T]) {
         let count = x.len() / self.inputs.max(1);
         assert_eq!((x.len(), y.len()), (count * self.inputs, count * self.outputs));
@@ -51,38 +51,38 @@ impl<'a, T: Real> Layer<'a, T> {
             .for_each(|(x, y)| rows(x, &panels, y, Start::Bias(self.bias), End::Keep));
     }
 
-    /// How many numbers it has in a flat array.
+    /// Number of parameters in the flat array.
     pub(crate) fn len(&self) -> usize {
         (self.inputs + 1) * self.outputs
     }
 
-    /// What multiplies inputs `from..from + width` on the way forward: `[width, outputs]`.
+    /// The matrix that maps inputs `from..from + width` forward: `[width, outputs]`.
     pub(crate) fn forward_panels(&self, workspace: &Workspace, from: usize, width: usize) -> Panels<T> {
         Panels::new(workspace, View::part(self.weight, self.outputs, self.inputs, from, width).transposed())
     }
 
-    /// What multiplies a gradient on the way back to inputs `from..from + width`: `[outputs, width]`.
+    /// The matrix that maps a gradient back to inputs `from..from + width`: `[outputs, width]`.
     pub(crate) fn backward_panels(&self, workspace: &Workspace, from: usize, width: usize) -> Panels<T> {
         Panels::new(workspace, View::part(self.weight, self.outputs, self.inputs, from, width))
     }
 }
 
-/// Rows of a chunk: as many as fit the cache with their layers, and few enough that threads have some each and none waits
-/// long for another. (Who runs over chunks says `with_max_len(1)`: else rayon gives a thread several, which none can take
-/// from it.) It depends on the number of rows alone.
+/// Rows per chunk: few enough that they fit the cache together with their layers and that every thread gets several
+/// chunks, so that none waits long for another. It depends only on the number of rows. (Loops over chunks use
+/// `with_max_len(1)`: otherwise rayon gives one thread several chunks that no other thread can steal.)
 pub(crate) fn chunk_rows(rows: usize) -> usize {
     rows.div_ceil(8).next_multiple_of(crate::simd::MR).clamp(24, 60)
 }
 
-/// One of the inputs that a linear layer has side by side.
+/// One of the concatenated inputs of a linear layer.
 pub(crate) struct Joined<'a, T: Real> {
     /// The input, and where its gradient goes.
     pub(crate) input: Input<'a, T>,
     /// Its width.
     pub(crate) width: usize,
-    /// Its first column in the layer's weights.
+    /// Its first column in the layer's weight.
     pub(crate) from: usize,
-    /// What takes a gradient back to it.
+    /// The matrix that maps a gradient back to it.
     pub(crate) back: &'a Panels<T>,
 }
 
@@ -98,14 +98,14 @@ impl<T: Real> Joined<'_, T> {
 
 /// The input of a linear layer, and where its gradient goes.
 pub(crate) enum Input<'a, T> {
-    /// The gradient is written to another array, if any.
+    /// The gradient is written to a separate array, if any.
     Apart(&'a [T], Option<&'a mut [T]>),
-    /// The gradient takes the input's place.
+    /// The gradient overwrites the input.
     InPlace(&'a mut [T]),
 }
 
-/// The way back through a linear layer of some inputs: `C += D^T X` in each one's columns of the layer's weights, its
-/// gradient `D A` where that goes to, and the sums of D's columns where the bias is.
+/// The backward pass of a linear layer with several concatenated inputs. For each input X it adds `D^T X` to X's
+/// columns of the weight gradient and computes X's gradient `D A`; the column sums of D are added to the bias gradient.
 ///
 /// # Shapes
 /// - `d`: `[rows, outputs]`

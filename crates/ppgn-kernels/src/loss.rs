@@ -1,22 +1,23 @@
-//! Losses and their gradients by the scores, in closed form.
+//! Losses and their gradients with respect to the scores, in closed form.
 //!
-//! All are *summed* over the graphs, as the paper's authors do. Arithmetic is in f64 and in the order of the graphs, so a
-//! value does not depend on threads; the gradient is rounded to the precision of the scores once. With PyTorch's
-//! `reduction="sum"` they are `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss`.
+//! All are *summed* over the graphs, as the paper's authors do. Arithmetic is in f64 and in the order of the graphs, so
+//! a value does not depend on the number of threads; the gradient is rounded once, to the precision of the scores. They
+//! equal PyTorch's `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss` with
+//! `reduction="sum"`.
 
 use crate::real::Real;
 
-/// What counts how much. Everything is optional; what is left out counts once.
+/// Weights of the terms of a loss, and a mask. All are optional; a missing weight is 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Weights<'a> {
     /// Per graph, `[graphs]`.
     pub graphs: Option<&'a [f64]>,
-    /// Per column of the scores, `[outputs]`: per class of a cross entropy, per label or target of the others.
+    /// Per column of the scores, `[outputs]`: per class for cross entropy, per label or target otherwise.
     pub columns: Option<&'a [f64]>,
-    /// Of positive labels in a binary cross entropy, `[outputs]`.
+    /// Of the positive labels in binary cross entropy, `[outputs]`.
     pub positive: Option<&'a [f64]>,
-    /// Which values are there, `[graphs]` for a cross entropy, `[graphs, outputs]` for the others. What is missing has no
-    /// loss and no gradient, whatever stands in its place.
+    /// Which values are present: `[graphs]` for cross entropy, `[graphs, outputs]` otherwise. A missing value
+    /// contributes neither loss nor gradient, whatever its placeholder.
     pub present: Option<&'a [bool]>,
 }
 
@@ -49,7 +50,7 @@ impl Weights<'_> {
 /// - `classes`: `[graphs]`, below `outputs`
 ///
 /// # Panics
-/// If the lengths do not fit each other, or a class that is there is out of range.
+/// If the lengths are inconsistent, or a class that is present is out of range.
 pub fn cross_entropy<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -79,14 +80,14 @@ pub fn cross_entropy<T: Real>(
     (total, gradient)
 }
 
-/// Binary cross entropy of several labels, `- sum over g and t of weight * (positive * y log p + (1 - y) log (1 - p))` with
-/// `p = 1 / (1 + exp(-score))`.
+/// Binary cross entropy for several labels, `- sum over g and t of weight * (positive * y log p + (1 - y) log (1 - p))`
+/// with `p = 1 / (1 + exp(-score))`.
 ///
 /// # Shapes
 /// - `scores`, `labels` (from 0 to 1), gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn binary_cross_entropy<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -95,7 +96,7 @@ pub fn binary_cross_entropy<T: Real>(
 ) -> (f64, Vec<T>) {
     entry_by_entry(outputs, scores, labels, weights, |column, score, label| {
         let positive = weights.positive.map_or(1.0, |weights| weights[column]);
-        // log(1 + exp(-|s|)) is finite for all finite scores.
+        // log(1 + exp(-|s|)) is finite for every finite score.
         let rest = (-score.abs()).exp().ln_1p();
         let (log_of_one, log_of_zero) = (rest + (-score).max(0.0), rest + score.max(0.0));
         let probability = 1.0 / (1.0 + (-score).exp());
@@ -104,13 +105,14 @@ pub fn binary_cross_entropy<T: Real>(
     })
 }
 
-/// Absolute error, `sum over g and t of weight * |score - target|`; its slope is 0 where the two are equal.
+/// Absolute error, `sum over g and t of weight * |score - target|`; its derivative is taken as 0 where the two are
+/// equal.
 ///
 /// # Shapes
 /// - `scores`, `targets`, gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn absolute_error<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -130,7 +132,7 @@ pub fn absolute_error<T: Real>(
 /// - `scores`, `targets`, gradient: `[graphs, outputs]`
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn squared_error<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -143,7 +145,7 @@ pub fn squared_error<T: Real>(
     })
 }
 
-/// A loss that is a sum over all scores, given by value and slope of one.
+/// A loss that is a sum over all scores, given the value and derivative of one term.
 fn entry_by_entry<T: Real>(
     outputs: usize,
     scores: &[T],
@@ -175,9 +177,9 @@ mod tests {
 
     const SCORES: [f64; 6] = [0.3, -1.2, 2.0, 0.0, 0.7, -0.4];
 
-    type Made<'a> = &'a dyn Fn(&[f64]) -> (f64, Vec<f64>);
+    type LossFn<'a> = &'a dyn Fn(&[f64]) -> (f64, Vec<f64>);
 
-    fn slopes_are_differences(loss: Made<'_>) {
+    fn assert_gradients_match_differences(loss: LossFn<'_>) {
         let (_, gradient) = loss(&SCORES);
         for at in 0..SCORES.len() {
             let moved = |by: f64| {
@@ -185,13 +187,13 @@ mod tests {
                 scores[at] += by;
                 loss(&scores).0
             };
-            let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-            assert!((gradient[at] - wanted).abs() < 1e-8, "{at}: {} {wanted}", gradient[at]);
+            let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            assert!((gradient[at] - expected).abs() < 1e-8, "{at}: {} {expected}", gradient[at]);
         }
     }
 
     #[test]
-    fn gradients_are_finite_differences_with_and_without_weights() {
+    fn gradients_match_finite_differences_with_and_without_weights() {
         let graphs = [0.5, 2.0];
         let columns = [1.0, 0.25, 3.0];
         let positive = [2.0, 1.0, 0.5];
@@ -207,17 +209,21 @@ mod tests {
             },
         ] {
             let by_graph = Weights { present: weights.present.map(|p| &p[..2]), ..weights };
-            slopes_are_differences(&|s| cross_entropy(3, s, &[2, 0], &by_graph));
-            slopes_are_differences(&|s| {
+            assert_gradients_match_differences(&|s| cross_entropy(3, s, &[2, 0], &by_graph));
+            assert_gradients_match_differences(&|s| {
                 binary_cross_entropy(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.0], &weights)
             });
-            slopes_are_differences(&|s| absolute_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights));
-            slopes_are_differences(&|s| squared_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights));
+            assert_gradients_match_differences(&|s| {
+                absolute_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights)
+            });
+            assert_gradients_match_differences(&|s| {
+                squared_error(3, s, &[1.0, 0.0, 0.3, 1.0, 1.0, 0.1], &weights)
+            });
         }
     }
 
     #[test]
-    fn large_scores_stay_finite_and_what_is_missing_counts_for_nothing() {
+    fn large_scores_stay_finite_and_missing_values_are_ignored() {
         let (value, slope) = cross_entropy(2, &[0.0, 0.0, 1000.0, 0.0], &[1, 1], &Weights::default());
         assert!((value - (1000.0 + 2f64.ln())).abs() < 1e-12);
         assert_eq!(slope, [0.5, -0.5, 1.0, -1.0]);
@@ -231,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn absolute_error_is_flat_where_it_is_zero() {
+    fn absolute_error_has_zero_gradient_at_zero() {
         let (value, slope) = absolute_error(1, &[1.0, 2.0, 3.0], &[1.0, 4.0, 2.5], &Weights::default());
         assert_eq!((value, slope), (2.5, vec![0.0, -1.0, 1.0]));
     }
 
     #[test]
-    fn scores_that_are_not_finite_give_a_loss_that_is_not() {
+    fn non_finite_scores_give_a_non_finite_loss() {
         for wrong in [f64::NAN, f64::INFINITY] {
             assert!(!cross_entropy(2, &[wrong, 0.0], &[1], &Weights::default()).0.is_finite());
             assert!(!absolute_error(1, &[wrong], &[1.0], &Weights::default()).0.is_finite());

@@ -1,4 +1,4 @@
-//! Plain matrix products, for layers that are no part of a block.
+//! Plain matrix products, for layers outside a block.
 
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::linear::chunk_rows;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn multiply<T: Real>(
     workspace: &Workspace,
     x: &[T],
@@ -36,7 +36,7 @@ pub fn multiply<T: Real>(
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn multiply_transposed<T: Real>(
     workspace: &Workspace,
     x: &[T],
@@ -56,7 +56,7 @@ fn by_chunks<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>, y: &m
     let count = x.len() / depth;
     assert_eq!((x.len(), y.len()), (count * depth, count * columns));
     let panels = Panels::new(workspace, matrix);
-    let start = || if add { Start::There } else { Start::Zero };
+    let start = || if add { Start::Current } else { Start::Zero };
     let chunk = chunk_rows(count);
     x.par_chunks(chunk * depth)
         .zip(y.par_chunks_mut(chunk * columns))
@@ -73,7 +73,7 @@ fn by_chunks<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>, y: &m
 /// O(rows * depth * columns).
 ///
 /// # Panics
-/// If the lengths do not fit each other.
+/// If the lengths are inconsistent.
 pub fn add_outer<T: Real>(
     workspace: &Workspace,
     (x, depth): (&[T], usize),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_the_sums_of_the_definition() {
+    fn products_match_the_definition() {
         let workspace = Workspace::default();
         let number = |i: usize| ((i * 37 + 11) % 19) as f64 - 9.0;
         for (count, depth, columns) in [(1, 1, 1), (7, 3, 5), (130, 17, 33)] {

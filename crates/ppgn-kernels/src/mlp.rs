@@ -1,7 +1,7 @@
-//! MLPs on rows: chunks of rows go through all layers of all MLPs that take them while they are in the cache.
+//! MLPs on rows: a chunk of rows goes through all layers of all MLPs on those rows while it is in the cache.
 //!
-//! The backward pass takes the hidden layers and puts their gradients in their places, layer by layer. Where they were not
-//! kept they are computed again before: the numbers are the same, one costs memory and the other time.
+//! The backward pass overwrites the hidden layers with their gradients, layer by layer. If they were not kept, they are
+//! recomputed first; the results are identical, at the price of time instead of memory.
 
 use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
 use crate::linear::{Layer, chunk_rows};
@@ -9,10 +9,10 @@ use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
-/// Layers with a ReLU after each.
+/// Linear layers, each followed by a ReLU.
 #[derive(Debug, Clone)]
 pub struct Mlp<'a, T> {
-    /// First to last.
+    /// The layers in order.
     pub layers: Vec<Layer<'a, T>>,
 }
 
@@ -27,22 +27,22 @@ impl<T: Real> Mlp<'_, T> {
         self.layers[self.layers.len() - 1].outputs
     }
 
-    /// How many numbers it has in a flat array.
+    /// Number of parameters in the flat array.
     pub(crate) fn len(&self) -> usize {
         self.layers.iter().map(Layer::len).sum()
     }
 
-    /// Numbers a row of all hidden layers.
+    /// Total width of the hidden layers.
     pub(crate) fn hidden(&self) -> usize {
         self.layers[..self.layers.len() - 1].iter().map(|layer| layer.outputs).sum()
     }
 
-    /// Where layer l is in a flat array.
+    /// The offset of layer l in the flat array.
     fn offset(&self, l: usize) -> usize {
         self.layers[..l].iter().map(Layer::len).sum()
     }
 
-    /// A chunk of rows through all layers; the last one only where its output is wanted.
+    /// Passes a chunk of rows through all layers; the last one only if its output is needed.
     fn chunk(&self, panels: &[Panels<T>], x: &[T], hidden: Vec<&mut [T]>, y: Option<&mut [T]>) {
         let last = self.layers.len() - 1;
         let mut input = x;
@@ -55,23 +55,23 @@ impl<T: Real> Mlp<'_, T> {
         }
     }
 
-    /// Room for its hidden layers, `[count, outputs]` each.
-    pub(crate) fn rooms(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
+    /// Buffers for its hidden layers, `[count, outputs]` each.
+    pub(crate) fn buffers(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
         let hidden = &self.layers[..self.layers.len() - 1];
         hidden.iter().map(|layer| Buffer::dirty(workspace, count * layer.outputs)).collect()
     }
 }
 
-/// An MLP on its way forward.
+/// The forward pass of one MLP.
 pub(crate) struct Forward<'a, T> {
     pub(crate) mlp: &'a Mlp<'a, T>,
-    /// Where its hidden layers are kept, `[rows, outputs]` each; nothing if they are not.
+    /// Where its hidden layers are kept, `[rows, outputs]` each; empty if they are not.
     pub(crate) hidden: Vec<&'a mut [T]>,
-    /// Its output, `[rows, outputs]`, if it is wanted.
+    /// Its output, `[rows, outputs]`, if needed.
     pub(crate) y: Option<&'a mut [T]>,
 }
 
-/// MLPs of the same rows: a chunk of rows goes through all of them while it is in the cache.
+/// Several MLPs on the same rows: a chunk of rows goes through all of them while it is in the cache.
 ///
 /// # Shapes
 /// - `x`: `[rows, inputs]`
@@ -105,7 +105,7 @@ pub(crate) fn mlps<T: Real>(workspace: &Workspace, x: &[T], mlps: Vec<Forward<'_
     );
 }
 
-/// A part of the scratch for every hidden layer.
+/// Splits the scratch memory into one slice per hidden layer.
 fn cut<'a, T: Real>(scratch: &'a mut [T], mlp: &Mlp<'_, T>, count: usize) -> Vec<&'a mut [T]> {
     let mut rest = scratch;
     let mut parts = Vec::new();
@@ -120,24 +120,24 @@ fn cut<'a, T: Real>(scratch: &'a mut [T], mlp: &Mlp<'_, T>, count: usize) -> Vec
 impl<T: Real> Forward<'_, T> {
     fn panels(&self, workspace: &Workspace) -> Vec<Panels<T>> {
         let layers = &self.mlp.layers;
-        let wanted = &layers[..layers.len() - usize::from(self.y.is_none())];
-        wanted.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
+        let needed = &layers[..layers.len() - usize::from(self.y.is_none())];
+        needed.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
     }
 }
 
-/// An MLP on its way back.
+/// The backward pass of one MLP.
 pub(crate) struct Backward<'a, T> {
     pub(crate) mlp: &'a Mlp<'a, T>,
-    /// The gradient of its output, `[rows, outputs]`, already 0 where the last ReLU was.
+    /// The gradient of its output, `[rows, outputs]`, already masked by the last ReLU.
     pub(crate) d: &'a [T],
-    /// Its hidden layers; their gradients take their places.
+    /// Its hidden layers, overwritten with their gradients.
     pub(crate) hidden: Vec<&'a mut [T]>,
-    /// The gradients of its layers, a flat array, which is added to.
+    /// The gradients of its layers, a flat array that is added to.
     pub(crate) gradient: &'a mut [T],
 }
 
-/// The way back through MLPs of the same rows and of one depth: adds the gradients of all layers to theirs, and that of
-/// the rows to `dx` if it is wanted.
+/// The backward pass of MLPs of equal depth on the same rows: adds the gradients of all layers to `gradient` of each
+/// MLP, and that of the rows to `dx` if given.
 ///
 /// # Shapes
 /// - `x`, `dx`: `[rows, inputs]`
@@ -183,7 +183,7 @@ impl<T: Real> Backward<'_, T> {
     }
 }
 
-/// From layer l's output to its input, a hidden layer, whose place the gradient takes.
+/// From layer l's output to its input, a hidden layer, which the gradient overwrites.
 fn hidden_backward<T: Real>(workspace: &Workspace, mlps: &mut [Backward<'_, T>], l: usize) {
     let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(workspace, l)).collect();
     let mut tasks = Vec::new();
@@ -214,12 +214,12 @@ fn rows_backward<T: Real>(workspace: &Workspace, mlps: &[Backward<'_, T>], dx: &
         let (start, count) = (n * chunk, dx.len() / inputs);
         for (m, panels) in mlps.iter().zip(&panels) {
             let width = m.mlp.layers[0].outputs;
-            rows(&m.d(0)[start * width..(start + count) * width], panels, dx, Start::There, End::Keep);
+            rows(&m.d(0)[start * width..(start + count) * width], panels, dx, Start::Current, End::Keep);
         }
     });
 }
 
-/// A gradient becomes 0 where the output of a ReLU is not above 0.
+/// Sets a gradient to 0 where the output of a ReLU is not above 0.
 pub(crate) fn mask<T: Real>(d: &mut [T], y: &[T]) {
     let zero = T::default();
     d.par_chunks_mut(1 << 14).zip(y.par_chunks(1 << 14)).for_each(|(d, y)| {

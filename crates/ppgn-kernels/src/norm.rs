@@ -1,4 +1,4 @@
-//! The RMS norm of a row: divided by the root of its mean square.
+//! RMS normalisation: each row is divided by its root mean square.
 
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 const ROWS: usize = 64;
 
-/// `W <- W * r` with `r = 1 / sqrt(mean(W^2) + epsilon)` over the channels of a row; gives r of every row.
+/// `W <- W * r` with `r = 1 / sqrt(mean(W^2) + epsilon)` over the channels of a row; returns r for every row.
 ///
 /// # Shapes
 /// - `w`: `[rows, channels]`
@@ -39,7 +39,7 @@ impl<T: Real> Kernel<T> for Rms<'_, T> {
     }
 }
 
-/// The gradient of [`rms`], in place: `dW = r * (d - N * mean(N * d))` with the normed rows `N = W * r`.
+/// The gradient of [`rms`], in place: `dW = r * (d - N * mean(N * d))` with the normalised rows `N = W * r`.
 ///
 /// # Shapes
 /// - `d`: `[rows, channels]`, the gradient of N, then of W
@@ -72,7 +72,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
     }
 }
 
-/// The sum of products, in eight sums that the compiler makes vectors of.
+/// The dot product, in eight partial sums that the compiler can vectorise.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut sums = [T::default(); 8];

@@ -1,22 +1,22 @@
-//! A graph's channels laid out for products: for every vector of channels a matrix whose entries are vectors.
+//! A graph's channels laid out for products: for every vector of channels, a matrix whose entries are vectors.
 //!
-//! In memory all channels of a pair lie side by side. A product takes some of them at a time, a cache line ([`PLANES`] vectors
-//! of [`Part`]), copies them together, multiplies, and puts them back ([`Grid`]).
+//! In memory, all channels of a pair are contiguous. A product processes a few of them at a time, one cache line
+//! ([`PLANES`] vectors of [`Part`]): it gathers them into planes, multiplies, and scatters the result ([`Grid`]).
 
 use crate::real::Real;
 use crate::simd::Simd;
 
-/// Vectors of channels that are taken at once: a cache line, where vectors are those of AVX2.
+/// Vectors of channels processed at once: one cache line with AVX2 vectors.
 pub(crate) const PLANES: usize = 2;
 
-/// Some channels of rows.
+/// A range of the channels of each row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// Of a whole row.
+    /// The number of channels of a whole row.
     pub(crate) channels: usize,
-    /// The first one.
+    /// The first channel.
     pub(crate) from: usize,
-    /// How many.
+    /// The number of channels in the range.
     pub(crate) width: usize,
 }
 
@@ -26,13 +26,13 @@ impl Part {
         Part { channels, from: 0, width: channels }
     }
 
-    /// Where they begin in a row.
+    /// The offset of the range in a row.
     #[inline(always)]
     pub(crate) fn at(&self, row: usize) -> usize {
         row * self.channels + self.from
     }
 
-    /// The same channels in parts of a width.
+    /// Splits the range into parts of at most this width.
     #[inline(always)]
     pub(crate) fn cut(self, width: usize) -> impl Iterator<Item = Part> {
         let end = self.from + self.width;
@@ -40,13 +40,13 @@ impl Part {
     }
 }
 
-/// Planes of n by n vectors: entry (i, j) of a plane at vector `i * side + j`. The odd side keeps columns of matrices with
-/// a power of two rows from falling into one set of the cache.
+/// Planes of n by n vectors: entry (i, j) of a plane is vector `i * side + j`. The side is odd so that a column of a
+/// matrix with a power of two rows does not map to a single cache set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grid {
     pub(crate) n: usize,
     pub(crate) side: usize,
-    /// Numbers of a plane.
+    /// Size of a plane in numbers.
     pub(crate) size: usize,
 }
 
@@ -55,8 +55,8 @@ impl Grid {
         Grid { n, side: n | 1, size: n * (n | 1) * S::LANES }
     }
 
-    /// Copies a part, at most [`PLANES`] vectors, of the rows of all pairs: `copy` gets where numbers begin and where they
-    /// go. What is beyond the part is 0.
+    /// Gathers a part, at most [`PLANES`] vectors, of the rows of all pairs: `copy` gets an offset and a destination.
+    /// Padding beyond the part is 0.
     #[inline(always)]
     pub(crate) fn gather<T: Real, S: Simd<T>>(
         &self,
@@ -71,7 +71,7 @@ impl Grid {
         self.entries::<T, S>(part, row, |from, at, width| copy(from, &mut to[at..at + width]));
     }
 
-    /// The way back: `put` gets where numbers begin and the numbers, of the rows of all pairs.
+    /// The inverse: `put` gets an offset and the numbers to store there, for the rows of all pairs.
     #[inline(always)]
     pub(crate) fn scatter<T: Real, S: Simd<T>>(
         &self,
@@ -83,7 +83,7 @@ impl Grid {
         self.entries::<T, S>(part, row, |to, at, width| put(to, &from[at..at + width]));
     }
 
-    /// Every pair's numbers, as for [`entry`](Self::entry).
+    /// Visits the numbers of every pair; see [`entry`](Self::entry).
     #[inline(always)]
     fn entries<T: Real, S: Simd<T>>(
         &self,
@@ -98,7 +98,8 @@ impl Grid {
         }
     }
 
-    /// The numbers of pair `i * n + j` and of a row: where they begin in rows and in the planes, and how many they are.
+    /// Visits the numbers of pair `i * n + j`, given its row: their offset in the rows, their offset in the planes, and
+    /// their count.
     #[inline(always)]
     pub(crate) fn entry<T: Real, S: Simd<T>>(
         &self,
@@ -119,7 +120,8 @@ impl Grid {
         each: &mut impl FnMut(usize, usize, usize),
     ) {
         let (first, at) = (part.at(row), vector * S::LANES);
-        // It is called at one place alone: else it may not be inlined, and then it is not compiled for the level.
+        // There is a single call site on purpose: otherwise the closure might not be inlined, and only inlined code is
+        // compiled for the level.
         for p in 0..PLANES {
             let from = p * S::LANES;
             if from < part.width {
@@ -129,12 +131,12 @@ impl Grid {
     }
 }
 
-/// `to = from`, one instruction where both are a whole vector. (A compiler does not see that slices do not overlap, or how long they are,
-/// and takes number by number; so for the others here.)
+/// `to = from`, one instruction if both are a whole vector. (The compiler cannot know the lengths of the slices, or
+/// that they do not overlap, and would go number by number; the same holds for the functions below.)
 #[inline(always)]
 pub(crate) fn copy<T: Real, S: Simd<T>>(to: &mut [T], from: &[T]) {
     if (to.len(), from.len()) == (S::LANES, S::LANES) {
-        // SAFETY: both have a vector's length.
+        // SAFETY: both have the length of a vector.
         unsafe { S::store(to.as_mut_ptr(), S::load(from.as_ptr())) };
     } else {
         to.copy_from_slice(from);
@@ -146,7 +148,7 @@ pub(crate) fn copy<T: Real, S: Simd<T>>(to: &mut [T], from: &[T]) {
 pub(crate) fn scale<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
     if (to.len(), from.len()) == (S::LANES, S::LANES) {
         let zero = S::splat(T::default());
-        // SAFETY: both have a vector's length.
+        // SAFETY: both have the length of a vector.
         unsafe { S::store(to.as_mut_ptr(), S::multiply_add(S::load(from.as_ptr()), S::splat(by), zero)) };
     } else {
         to.iter_mut().zip(from).for_each(|(to, &x)| *to = x * by);
@@ -157,7 +159,7 @@ pub(crate) fn scale<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
 #[inline(always)]
 pub(crate) fn add_scaled<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
     if (to.len(), from.len()) == (S::LANES, S::LANES) {
-        // SAFETY: both have a vector's length.
+        // SAFETY: both have the length of a vector.
         unsafe {
             let sum = S::multiply_add(S::load(from.as_ptr()), S::splat(by), S::load(to.as_ptr()));
             S::store(to.as_mut_ptr(), sum);
@@ -167,11 +169,11 @@ pub(crate) fn add_scaled<T: Real, S: Simd<T>>(to: &mut [T], from: &[T], by: T) {
     }
 }
 
-/// A gradient in the place of what a ReLU gave: `to = from` where `to` is above 0, else 0.
+/// Overwrites the output of a ReLU with its gradient: `to = from` where `to` is above 0, else 0.
 #[inline(always)]
 pub(crate) fn replace<T: Real, S: Simd<T>>(to: &mut [T], from: &[T]) {
     if (to.len(), from.len()) == (S::LANES, S::LANES) {
-        // SAFETY: both have a vector's length.
+        // SAFETY: both have the length of a vector.
         unsafe { S::store(to.as_mut_ptr(), S::mask(S::load(from.as_ptr()), S::load(to.as_ptr()))) };
     } else {
         to.iter_mut().zip(from).for_each(|(y, &x)| *y = if *y > T::default() { x } else { T::default() });

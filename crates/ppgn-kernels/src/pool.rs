@@ -1,8 +1,8 @@
-//! From pairs to a graph: the maximum or the sum over its diagonal, and over the rest; or from k-tuples, over each of
-//! their [patterns].
+//! Pooling, from pairs to graphs: the maximum or the sum over a graph's diagonal, and over the rest; for k-tuples, over
+//! each of their [patterns].
 //!
-//! Where several pairs attain a maximum its gradient is split evenly over them, so the forward pass notes all that do:
-//! the backward pass then adds to a few numbers a graph instead of going through all rows.
+//! Where several pairs attain a maximum, its gradient is split evenly among them. The forward pass records all of them,
+//! so the backward pass updates a few numbers per graph instead of scanning all rows.
 
 use crate::product::Square;
 use crate::real::Real;
@@ -10,36 +10,36 @@ use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::{Patterns, patterns};
 use rayon::prelude::*;
 
-/// How many tuples of a graph and of one pattern have a row.
+/// The number of tuples of a graph that share a row and a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// The row.
     pub row: u32,
-    /// The pattern: of pairs, 0 for (i, i) and 1 for the others.
+    /// The pattern: for pairs, 0 for (i, i) and 1 otherwise.
     pub pattern: u32,
-    /// How many tuples.
+    /// The number of tuples.
     pub count: u32,
 }
 
-/// What is pooled.
+/// The rows to pool.
 #[derive(Debug, Clone, Copy)]
 pub enum Pools<'a> {
-    /// All tuples of every graph, each a row; results in the order `place` gives: graph g's at row `place[g]`.
+    /// The dense space: all tuples of every graph, one row each. The result of graph g goes to row `place[g]`.
     Dense {
-        /// The length of the tuples.
+        /// The order k of the tuples.
         order: usize,
         /// The graphs, in the order of their rows.
         graphs: &'a [Square],
-        /// Where each one's result goes.
+        /// The row of each graph's result.
         place: &'a [usize],
     },
-    /// The colours of every graph, with their counts.
+    /// The quotient space: the colours of every graph, with their counts.
     Quotient {
-        /// The length of the tuples.
+        /// The order k of the tuples.
         order: usize,
-        /// Graph after graph.
+        /// The counts, graph after graph.
         counts: &'a [Count],
-        /// Where each graph's counts begin, and where the last one's end.
+        /// The start of each graph's counts, and the end of the last one's.
         offsets: &'a [usize],
     },
 }
@@ -59,13 +59,13 @@ impl Pools<'_> {
         }
     }
 
-    /// How many patterns are pooled apart.
+    /// The number of patterns, each pooled separately.
     fn patterns(&self) -> usize {
         let (Pools::Dense { order, .. } | Pools::Quotient { order, .. }) = self;
         patterns(*order)
     }
 
-    /// Calls with every row of a graph: its number, its pattern, and how many tuples it stands for.
+    /// Calls a function for every row of a graph: its index, its pattern, and the number of tuples it represents.
     #[inline(always)]
     fn each(&self, graph: usize, mut call: impl FnMut(usize, usize, u32)) {
         match self {
@@ -91,16 +91,17 @@ impl Pools<'_> {
     }
 }
 
-/// A row that attains a maximum: (row, channel among all patterns, share of the gradient).
+/// A row that attains a maximum: (row, channel across all patterns, share of the gradient).
 type Tie<T> = (u32, u32, T);
 
-/// Which rows attained the maxima, graph by graph.
+/// The rows that attained the maxima, graph by graph.
 #[derive(Debug, Clone, Default)]
 pub struct Ties<T> {
     graphs: Vec<Vec<Tie<T>>>,
 }
 
-/// Maxima per graph: the diagonal's, then the rest's, and so on by patterns; 0 for one without tuples. The ties are noted if wanted.
+/// Maxima per graph: of the diagonal, then of the rest (in general, one per pattern in order); 0 for a pattern without
+/// tuples. `ties` says whether to record the rows that attain them.
 ///
 /// # Shapes
 /// - `x`: `[rows, channels]`
@@ -124,7 +125,7 @@ pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
     tied
 }
 
-/// Channels that are looked at together.
+/// Channels tested together.
 const GROUP: usize = 32;
 
 struct Maximum<'a, T> {
@@ -147,7 +148,7 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
         pools.each(graph, |row, pattern, _| {
             let row = &x[row * channels..][..channels];
             seen[pattern] = true;
-            // What is no number wins, so that it is seen.
+            // NaN wins, so that it is noticed.
             maxima[pattern * channels..][..channels]
                 .iter_mut()
                 .zip(row)
@@ -162,7 +163,7 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
             pools.each(graph, |number, pattern, count| {
                 let row = &x[number * channels..][..channels];
                 let from = pattern * channels;
-                // Most rows attain few maxima: some channels at a time are asked whether there is one.
+                // Most rows attain few maxima: test a group of channels at a time for any.
                 let some = maxima[from..from + channels].chunks(GROUP).zip(row.chunks(GROUP));
                 for (group, (m, x)) in some.enumerate() {
                     if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
@@ -199,7 +200,7 @@ pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties
     }
 }
 
-/// Sums per graph: the diagonal's, then the rest's, and so on by patterns.
+/// Sums per graph: of the diagonal, then of the rest (in general, one per pattern in order).
 ///
 /// # Shapes
 /// - `x`: `[rows, channels]`

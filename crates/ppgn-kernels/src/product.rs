@@ -1,10 +1,10 @@
-//! The channel product over graphs of mixed sizes, every pair a row.
+//! The channelwise matrix product over graphs of mixed sizes, on the dense space.
 //!
-//! `W[i,k,c] = factor * sum over j of Y1[i,j,c] * Y2[j,k,c]`: in every channel a matrix product of n by n matrices, and
-//! both of its gradients are such products again. Channels lie side by side, so a vector holds one pair's numbers in
-//! several channels, and the product is a matrix product whose entries are vectors: no transposes. A task takes one
-//! graph and some channels, copies them together ([`crate::planes`]), and multiplies by tiles of 3 by 3 entries within
-//! blocks that fit the cache.
+//! `W[i,k,c] = factor * sum over j of Y1[i,j,c] * Y2[j,k,c]`: in every channel a product of n by n matrices, and both
+//! of its gradients are such products again. Channels are contiguous, so a vector holds several channels of one pair,
+//! and the product is a matrix product whose entries are vectors: no transposes. A task processes some channels of one
+//! graph: it gathers them ([`crate::planes`]) and multiplies in tiles of 3 by 3 entries, within blocks that fit the
+//! cache.
 
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
@@ -13,14 +13,14 @@ use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
-/// One graph of a batch: its n*n rows (n^k for k-tuples) from `start` on, and what its product is multiplied by.
+/// One graph of a batch: its n*n rows (n^k for k-tuples) start at `start`, and its product is multiplied by `factor`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Square {
     /// Its first row.
     pub start: usize,
-    /// Its nodes.
+    /// Its number of nodes.
     pub nodes: usize,
-    /// What W is multiplied by.
+    /// The factor applied to W.
     pub factor: f64,
 }
 
@@ -30,16 +30,16 @@ impl Square {
     }
 }
 
-/// Entries of a block, along each side.
+/// Side length of a block, in entries.
 const BLOCK: usize = 48;
 
-/// Channels of a task: whole cache lines, so that tasks do not share them.
+/// Channels per task: whole cache lines, so that tasks share none.
 const CHANNELS: usize = 64;
 
 /// W from Y1 and Y2.
 ///
 /// # Shapes
-/// - `y1`, `y2`, `w`: `[rows, channels]`, and every graph's rows within
+/// - `y1`, `y2`, `w`: `[rows, channels]`, including the rows of every graph
 ///
 /// # Complexity
 /// O(sum of n^3 * channels).
@@ -58,8 +58,8 @@ pub(crate) fn product<T: Real>(
         .for_each(|(graph, part)| dispatch(Forward { workspace, graph, part, y1, y2, w: &w }));
 }
 
-/// The gradients of Y1 and Y2 in their own places, each already 0 where Y1 (or Y2) is not above 0: the derivative of
-/// the ReLU that made them.
+/// Overwrites Y1 and Y2 with their gradients, each already 0 where Y1 (or Y2) is not above 0: the derivative of the
+/// ReLU that produced it.
 ///
 /// # Shapes
 /// - `dw`, `y1`, `y2`: `[rows, channels]`
@@ -85,15 +85,15 @@ fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     assert!(others.iter().all(|&other| other == length));
     let mut next = 0;
     for graph in graphs {
-        assert!(graph.start >= next, "graphs lie one after another");
+        assert!(graph.start >= next, "graphs are in order and do not overlap");
         let rows = graph.nodes.checked_mul(graph.nodes);
         let end = rows.and_then(|rows| graph.start.checked_add(rows));
-        next = end.expect("a graph's rows can be numbered");
+        next = end.expect("the number of rows fits in usize");
     }
     assert!(next.checked_mul(channels).is_some_and(|numbers| numbers <= length));
 }
 
-/// Every graph with every group of channels.
+/// Every combination of a graph and a group of channels.
 fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Square, Part)> {
     let parts = || Part::all(channels).cut(CHANNELS);
     let all: Vec<_> = graphs.iter().flat_map(|&graph| parts().map(move |part| (graph, part))).collect();
@@ -126,7 +126,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             }
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             grid.scatter::<T, S>(part, row, out, |at, numbers| {
-                // SAFETY: this task alone writes these channels of this graph.
+                // SAFETY: only this task writes these channels of this graph.
                 let to = unsafe { self.w.part(at, numbers.len()) };
                 scale::<T, S>(to, numbers, factor);
             });
@@ -157,7 +157,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
         let (d, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                // SAFETY: this task alone touches these channels of this graph.
+                // SAFETY: only this task accesses these channels of this graph.
                 grid.gather::<T, S>(part, row, to, |at, to| {
                     copy::<T, S>(to, unsafe { y.part(at, to.len()) });
                 });
@@ -174,14 +174,14 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
     }
 }
 
-/// Puts a gradient in the place of what a ReLU gave.
+/// Overwrites the output of a ReLU with its gradient.
 #[inline(always)]
 fn masked<T: Real, S: Simd<T>>(y: &Shared<'_, T>, at: usize, numbers: &[T]) {
-    // SAFETY: this task alone touches these channels of this graph.
+    // SAFETY: only this task accesses these channels of this graph.
     replace::<T, S>(unsafe { y.part(at, numbers.len()) }, numbers);
 }
 
-/// Planes of matrices of vectors: entry (i, j) at vector `i * down + j * right`.
+/// Planes of matrices of vectors: entry (i, j) is vector `i * down + j * right`.
 #[derive(Clone, Copy)]
 pub(crate) struct Entries<'a, T> {
     at: &'a [T],
@@ -190,12 +190,12 @@ pub(crate) struct Entries<'a, T> {
 }
 
 impl<'a, T> Entries<'a, T> {
-    /// As they lie.
+    /// The matrices as stored.
     pub(crate) fn plain(at: &'a [T], grid: Grid) -> Self {
         Entries { at, down: grid.side, right: 1 }
     }
 
-    /// With rows as columns.
+    /// The transposed matrices.
     pub(crate) fn transposed(at: &'a [T], grid: Grid) -> Self {
         Entries { at, down: 1, right: grid.side }
     }
@@ -214,7 +214,7 @@ pub(crate) fn multiply<T: Real, S: Simd<T>>(grid: Grid, a: Entries<'_, T>, b: En
     }
 }
 
-/// `out = a b`, n by n, out's rows `n | 1` apart.
+/// `out = a b`, n by n; the rows of `out` are `n | 1` entries apart.
 #[inline(always)]
 fn matrix<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
     for ks in (0..n).step_by(BLOCK) {
@@ -240,7 +240,8 @@ fn matrix<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, o
     }
 }
 
-/// Entries (i.., k..) of the product, summed over j from `js` to `je`; from 0 on they begin anew.
+/// Entries (i.., k..) of the product, summed over j from `js` to `je`; the sums start at zero if `js` is 0 and continue
+/// otherwise.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "an inner loop")]
 fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
@@ -258,7 +259,7 @@ fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
     assert!(last(a, i + A - 1, je - 1) <= a.at.len() && last(b, je - 1, k + B - 1) <= b.at.len());
     assert!(((i + A - 1) * (n | 1) + k + B) * S::LANES <= out.len());
     let mut sums = [[S::splat(T::default()); B]; A];
-    // SAFETY: all places are at most the ones just checked.
+    // SAFETY: no offset exceeds those checked above.
     unsafe {
         let place = |x: usize, y: usize| ((i + x) * (n | 1) + k + y) * S::LANES;
         if js > 0 {

@@ -1,4 +1,4 @@
-//! The two number types that kernels run on.
+//! The two floating-point types that kernels support.
 
 use crate::simd::{Kernel, Level, levels};
 use crate::workspace::{Store, Stores};
@@ -12,7 +12,7 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-#[allow(private_bounds, private_interfaces, reason = "the dispatch is no business of users")]
+#[allow(private_bounds, private_interfaces, reason = "the dispatch is an implementation detail")]
 pub trait Real:
     Copy
     + Default
@@ -29,16 +29,16 @@ pub trait Real:
     + sealed::Sealed
     + 'static
 {
-    /// Below every number.
+    /// Less than or equal to every number: negative infinity.
     const LOWEST: Self;
 
-    /// The number nearest to `x`.
+    /// `x` rounded to this type.
     fn rounded(x: f64) -> Self;
 
     /// The square root.
     fn root(self) -> Self;
 
-    /// The same number in 64 bits.
+    /// The same number as `f64`.
     fn wide(self) -> f64;
 
     /// Whether it is neither infinite nor NaN.
@@ -56,7 +56,7 @@ pub trait Real:
 
 macro_rules! real {
     ($real:ty, $store:ident) => {
-        #[allow(private_bounds, private_interfaces, reason = "as the trait")]
+        #[allow(private_bounds, private_interfaces, reason = "see the trait")]
         impl Real for $real {
             const LOWEST: Self = <$real>::NEG_INFINITY;
 

@@ -2,14 +2,14 @@
 
 use std::marker::PhantomData;
 
-/// A slice that several tasks write to, each its own places.
+/// A slice that several tasks write to, each to different positions.
 pub(crate) struct Shared<'a, T> {
     numbers: *mut T,
     length: usize,
     lifetime: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: the pointer stands for an exclusive borrow; what is done through it is bound by the rules of `read`, `write`.
+// SAFETY: the pointer represents an exclusive borrow; accesses through it follow the contract of `part`.
 unsafe impl<T: Send> Send for Shared<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
@@ -19,15 +19,15 @@ impl<'a, T: Copy> Shared<'a, T> {
         Shared { numbers: numbers.as_mut_ptr(), length: numbers.len(), lifetime: PhantomData }
     }
 
-    /// The numbers from `start` on.
+    /// The `length` numbers starting at `start`.
     ///
     /// # Safety
-    /// While the slice lives no other task may touch these places.
-    #[allow(clippy::mut_from_ref, reason = "the caller vouches that places do not meet")]
+    /// While the returned slice is alive, no other task may access these positions.
+    #[allow(clippy::mut_from_ref, reason = "the caller guarantees that slices do not overlap")]
     #[inline(always)]
     pub(crate) unsafe fn part(&self, start: usize, length: usize) -> &mut [T] {
         assert!(start.checked_add(length).is_some_and(|end| end <= self.length));
-        // SAFETY: within the borrowed slice, and not touched by others.
+        // SAFETY: within the borrowed slice, and not accessed by others.
         unsafe { std::slice::from_raw_parts_mut(self.numbers.add(start), length) }
     }
 }

@@ -1,7 +1,8 @@
 //! From pooled features to scores, forward and backward: the two suffixes of the paper's Section 7.
 //!
-//! Suffix ii adds one linear map per pooled block, `scores = sum over l of P_l A_l^T + b_l`. Suffix i is an MLP on the last
-//! block's features, `ReLU` between its layers and none after the last. Rows are graphs, so these are small products.
+//! Suffix ii adds up one linear map per pooled block, `scores = sum over l of P_l A_l^T + b_l`. Suffix i is an MLP on
+//! the last block's features, with a ReLU between its layers and none after the last. There is one row per graph, so
+//! these products are small.
 
 use crate::gemm::{End, Start, rows};
 use crate::linear::{Input, Joined, Layer, add_to, linear_backward};
@@ -12,9 +13,9 @@ use crate::workspace::{Buffer, Workspace};
 /// The layers between pooled features and scores.
 #[derive(Debug, Clone)]
 pub enum Suffix<'a, T> {
-    /// One after another, with a ReLU between.
+    /// In sequence, with a ReLU between layers.
     Chain(Vec<Layer<'a, T>>),
-    /// One per pooled block, their results added.
+    /// One per pooled block; their results are added.
     Sum(Vec<Layer<'a, T>>),
 }
 
@@ -28,6 +29,8 @@ pub struct Scored<T: Real> {
 }
 
 impl<T: Real> Suffix<'_, T> {
+    /// Computes the scores.
+    ///
     /// # Shapes
     /// - `pooled`: `[graphs, features]`, one for a chain, one per layer for a sum
     /// - scores: `[graphs, outputs]`
@@ -36,7 +39,7 @@ impl<T: Real> Suffix<'_, T> {
     /// O(graphs * parameters).
     ///
     /// # Panics
-    /// If there is no layer, or the shapes do not fit.
+    /// If there is no layer, or the shapes are inconsistent.
     pub fn forward(&self, workspace: &Workspace, graphs: usize, pooled: &[Buffer<T>]) -> Scored<T> {
         match self {
             Suffix::Chain(layers) => {
@@ -58,7 +61,7 @@ impl<T: Real> Suffix<'_, T> {
                 let mut scores = Buffer::zeros(workspace, graphs * outputs);
                 for (layer, x) in layers.iter().zip(pooled) {
                     let panels = layer.forward_panels(workspace, 0, layer.inputs);
-                    rows(x, &panels, &mut scores, Start::There, End::Keep);
+                    rows(x, &panels, &mut scores, Start::Current, End::Keep);
                     scores.chunks_exact_mut(outputs).for_each(|row| add_to(row, layer.bias));
                 }
                 Scored { scores, hidden: Vec::new() }
@@ -66,11 +69,12 @@ impl<T: Real> Suffix<'_, T> {
         }
     }
 
-    /// Adds the gradients of all layers to `gradient`, the suffix's flat array, and gives those of the pooled features.
+    /// Adds the gradients of all layers to `gradient`, the suffix's flat array, and returns those of the pooled
+    /// features.
     ///
     /// # Shapes
     /// - `d`: `[graphs, outputs]`, the gradient of the scores
-    /// - results: as `pooled`
+    /// - results: the shapes of `pooled`
     pub fn backward(
         &self,
         workspace: &Workspace,
@@ -109,7 +113,7 @@ impl<T: Real> Suffix<'_, T> {
     }
 }
 
-/// The way back through one layer: its gradients are added to `gradient`, X's is the result.
+/// The backward pass of one layer: adds its gradients to `gradient` and returns that of X.
 fn back<T: Real>(
     workspace: &Workspace,
     layer: &Layer<'_, T>,
@@ -130,13 +134,13 @@ fn back<T: Real>(
 mod tests {
     use super::*;
 
-    /// Sum of `slope * scores` over all, for the finite differences.
+    /// The sum of `slope * scores`, for finite differences.
     fn value(suffix: &dyn Fn(&[f64]) -> Vec<f64>, flat: &[f64], slope: &[f64]) -> f64 {
         suffix(flat).iter().zip(slope).map(|(s, d)| s * d).sum()
     }
 
     #[test]
-    fn gradients_are_finite_differences() {
+    fn gradients_match_finite_differences() {
         let workspace = Workspace::default();
         let mut state = 7u64;
         let mut number = move || {
@@ -192,8 +196,8 @@ mod tests {
                     flat[at] += by;
                     value(&of_flat, &flat, &slope)
                 };
-                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((gradient[at] - wanted).abs() < 1e-8, "{chain} {at}: {} {wanted}", gradient[at]);
+                let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((gradient[at] - expected).abs() < 1e-8, "{chain} {at}: {} {expected}", gradient[at]);
             }
             let numbers: Vec<f64> = pooled.concat();
             let of_pooled = |numbers: &[f64]| {
@@ -211,8 +215,8 @@ mod tests {
                     numbers[at] += by;
                     value(&of_pooled, &numbers, &slope)
                 };
-                let wanted = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((features[at] - wanted).abs() < 1e-8, "{chain} {at}: {} {wanted}", features[at]);
+                let expected = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((features[at] - expected).abs() < 1e-8, "{chain} {at}: {} {expected}", features[at]);
             }
         }
     }

@@ -1,21 +1,21 @@
-//! The sums over one index of Theorem 1's proof: what makes networks as strong as k-WL.
+//! The sums over one index from the proof of Theorem 1, which make networks as powerful as k-WL.
 //!
-//! `W[i] = factor * (L1(Y)[i], ..., Lk(Y)[i])` with `Lq(Y)[i1..ik] = sum over j of Y[i1..i(q-1),j,i(q+1)..ik]`, one
-//! operation of the linear equivariant basis a place. Each is its own transpose, so the gradient of Y is the sum of the
-//! Lq of the parts of W's.
+//! `W[i] = factor * (L1(Y)[i], ..., Lk(Y)[i])` with `Lq(Y)[i1..ik] = sum over j of Y[i1..i(q-1),j,i(q+1)..ik]`: one
+//! operation of the linear equivariant basis per position. Each is its own transpose, so the gradient of Y is the sum
+//! over q of Lq applied to the q-th part of the gradient of W.
 
 use crate::mlp::mask;
 use crate::product::Square;
-use crate::quotient::Colours;
+use crate::quotient::ColourMatrix;
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::tuples::steps;
 use rayon::prelude::*;
 
-/// W from Y, every tuple a row.
+/// W from Y on the dense space: one row per tuple.
 ///
 /// # Shapes
-/// - `y`: `[rows, channels]`, and the n^k rows of every graph within
+/// - `y`: `[rows, channels]`, including the n^k rows of every graph
 /// - `w`: `[rows, order * channels]`
 ///
 /// # Complexity
@@ -40,7 +40,7 @@ pub(crate) fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usi
 ///
 /// # Shapes
 /// - `dw`: `[rows, order * channels]`
-/// - `y`, `d`: `[rows, channels]`; the last is written where graphs are
+/// - `y`, `d`: `[rows, channels]`; `d` is overwritten in the rows of every graph
 ///
 /// # Complexity
 /// O(sum of n^k * k * channels).
@@ -73,13 +73,13 @@ pub(crate) fn index_sums_backward<T: Real>(
     }
 }
 
-/// One place of a graph's tuples.
+/// One position in the tuples of a graph.
 struct Place {
     start: usize,
     nodes: usize,
-    /// The tuples without what is before and in the place.
+    /// Number of choices for the nodes after the position.
     step: usize,
-    /// The tuples of what is before it.
+    /// Number of choices for the nodes before it.
     before: usize,
 }
 
@@ -97,13 +97,13 @@ impl Square {
 }
 
 impl Place {
-    /// The number of a tuple with this place left out.
+    /// The index of a tuple with this position removed.
     #[inline(always)]
     fn without(&self, tuple: usize) -> usize {
         tuple / (self.step * self.nodes) * self.step + tuple % self.step
     }
 
-    /// The sums over the place's node of some channels, `[n^(k-1), width]`.
+    /// The sums of a range of channels over the node at this position, `[n^(k-1), width]`.
     fn sums<T: Real>(&self, x: &[T], channels: usize, from: usize, width: usize, factor: f64) -> Vec<T> {
         let mut sums = vec![T::default(); self.before * self.step * width];
         let rows = self.before * self.nodes * self.step;
@@ -118,7 +118,7 @@ impl Place {
     }
 }
 
-/// W from Y, one row a colour.
+/// W from Y on the quotient space: one row per colour.
 ///
 /// # Shapes
 /// - `y`: `[below, channels]`
@@ -127,7 +127,7 @@ impl Place {
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_sums<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     order: usize,
     channels: usize,
     y: &[T],
@@ -156,12 +156,12 @@ pub(crate) fn quotient_sums<T: Real>(
 ///
 /// # Shapes
 /// - `dw`: `[examples, order * channels]`
-/// - `y`, `d`: `[below, channels]`; the last is written whole
+/// - `y`, `d`: `[below, channels]`; `d` is overwritten
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_sums_backward<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     order: usize,
     channels: usize,
     dw: &[T],
@@ -185,7 +185,7 @@ pub(crate) fn quotient_sums_backward<T: Real>(
             for (dw, &(first, step)) in dw.chunks_exact(channels).zip(&places) {
                 for j in 0..colours.nodes[graph] {
                     let row = colours.matrix[colours.offsets[graph] + first + j * step] as usize;
-                    // SAFETY: this task alone writes these channels.
+                    // SAFETY: only this task writes these channels.
                     let d = unsafe { shared.part(row * channels + from, width) };
                     d.iter_mut().zip(&dw[from..from + width]).for_each(|(d, &dw)| *d += dw * factor);
                 }

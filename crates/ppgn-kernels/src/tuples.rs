@@ -1,11 +1,12 @@
-//! Where tuples of nodes stand, and which of their nodes are equal.
+//! How tuples of nodes are indexed, and which of their nodes are equal.
 //!
-//! The n^k tuples of a graph are numbered in lexicographic order: (i1, ..., ik) stands at `((i1 * n + i2) * n + ...) +
-//! ik`. Which of its nodes are equal is a tuple's *pattern*: a set partition of its k places, of which there are
-//! Bell(k). Patterns are numbered in the lexicographic order of the words that give every place the number of its block,
-//! blocks numbered as they come: 00, 01 for pairs (the diagonal, the rest), 000, 001, 010, 011, 012 for triples.
+//! The n^k tuples of a graph are indexed in lexicographic order: (i1, ..., ik) has index
+//! `((i1 * n + i2) * n + ...) + ik`. Which of its nodes are equal is a tuple's *pattern*: a set partition of its k
+//! positions, of which there are Bell(k). A pattern is written as a word that gives the block of every position, with
+//! blocks numbered by first occurrence, and patterns are numbered in the lexicographic order of these words: 00, 01 for
+//! pairs (the diagonal, the rest), 000, 001, 010, 011, 012 for triples.
 
-/// How many patterns tuples of this length have: Bell(k), at most `usize::MAX`.
+/// The number of patterns of k-tuples: Bell(k), saturating at `usize::MAX`.
 ///
 /// ```
 /// assert_eq!([2, 3, 4, 5].map(ppgn_kernels::patterns), [2, 5, 15, 52]);
@@ -14,9 +15,9 @@ pub fn patterns(order: usize) -> usize {
     completions(0, order)
 }
 
-/// In how many ways a word with so many blocks goes on for so many places.
+/// In how many ways a word with `blocks` blocks can be extended by `places` positions.
 fn completions(blocks: usize, places: usize) -> usize {
-    // ways[m] is the number for m more blocks, from no place on.
+    // ways[m]: the number of extensions by the positions handled so far, after m more blocks.
     let mut ways = vec![1usize; places + 1];
     for left in 1..=places {
         for m in 0..=places - left {
@@ -27,7 +28,7 @@ fn completions(blocks: usize, places: usize) -> usize {
     ways[0]
 }
 
-/// The pattern of every tuple, one after another in the order of their places.
+/// Computes the patterns of tuples.
 ///
 /// ```
 /// use ppgn_kernels::Patterns;
@@ -36,14 +37,14 @@ fn completions(blocks: usize, places: usize) -> usize {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Patterns {
-    /// `weights[place][blocks]`: what a block's number counts at a place before which there are so many blocks.
+    /// `weights[place][blocks]`: the place value of a block number at a position preceded by `blocks` blocks.
     weights: Vec<Vec<usize>>,
-    /// The nodes of the tuple at hand that differ.
+    /// The distinct nodes of the current tuple.
     distinct: Vec<usize>,
 }
 
 impl Patterns {
-    /// For tuples of so many nodes.
+    /// For tuples of this order.
     pub fn new(order: usize) -> Self {
         let place = |p: usize| (0..=p).map(|blocks| completions(blocks, order - 1 - p)).collect();
         Patterns { weights: (0..order).map(place).collect(), distinct: Vec::with_capacity(order) }
@@ -64,7 +65,7 @@ impl Patterns {
         number
     }
 
-    /// Calls with every tuple of n nodes: its place, and its pattern.
+    /// Calls a function for every tuple of n nodes with its index and its pattern.
     pub fn each(&mut self, nodes: usize, mut call: impl FnMut(usize, usize)) {
         let order = self.weights.len();
         let mut tuple = vec![0; order];
@@ -81,8 +82,8 @@ impl Patterns {
     }
 }
 
-/// For every place of a tuple of k nodes that stands at `place`: where the tuple with node 0 put there stands, and the
-/// step from one node to the next.
+/// For every position of the k-tuple with index `place`: the index of the tuple with node 0 in that position, and the
+/// distance between the indices for successive nodes.
 #[inline]
 pub(crate) fn steps(place: usize, nodes: usize, order: usize, to: &mut Vec<(usize, usize)>) {
     to.clear();
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_numbered_in_the_order_of_their_words() {
+    fn patterns_are_numbered_in_lexicographic_order() {
         let mut found = Vec::new();
         Patterns::new(3).each(3, |place, pattern| {
             if !found.iter().any(|&(_, p)| p == pattern) {
@@ -110,16 +111,16 @@ mod tests {
         assert_eq!(found, [(0, 0), (1, 1), (3, 2), (4, 3), (5, 4)]);
         let mut counts = vec![0; patterns(4)];
         Patterns::new(4).each(4, |_, pattern| counts[pattern] += 1);
-        // A pattern of b blocks has 4 * 3 * ... tuples, b factors.
+        // A pattern of b blocks has 4 * 3 * ... tuples (b factors).
         assert!(counts.iter().all(|c| [4, 12, 24].contains(c)) && counts.iter().sum::<i32>() == 256);
         assert_eq!(counts[14], 24);
         assert_eq!((patterns(10), patterns(100)), (115_975, usize::MAX));
     }
 
     #[test]
-    fn steps_put_every_node_in_every_place() {
+    fn steps_give_base_index_and_stride_of_every_position() {
         let mut found = Vec::new();
-        // (2, 0, 1) of 3 nodes is tuple 19.
+        // (2, 0, 1) with 3 nodes has index 19.
         steps(19, 3, 3, &mut found);
         assert_eq!(found, [(1, 9), (19, 3), (18, 1)]);
     }

@@ -1,9 +1,9 @@
-//! What the passes of a network share: memory that is used again, and a request to stop.
+//! What the passes of a network share: reusable memory and a stop request.
 //!
-//! Activations have the same sizes from step to step, and fresh pages cost as much as filling them. A [`Buffer`] that is
-//! dropped goes back to the [`Workspace`] it came from, and the next one of about its size is made of it. A workspace keeps
-//! at most half as much again as was ever in use at once, and nothing after [`release`](Workspace::release). It is a
-//! handle: clones share the memory, and two workspaces share nothing.
+//! Activations have the same sizes from step to step, and allocating fresh pages costs as much as filling them. A
+//! dropped [`Buffer`] returns its memory to its [`Workspace`], and the next buffer of similar size reuses it. Memory in
+//! use and kept together never exceed 1.5 times the peak use; [`release`](Workspace::release) frees what is kept. A
+//! workspace is a handle: clones share the memory, and separate workspaces share nothing.
 
 use crate::real::Real;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Memory for passes, and a flag that ends them early.
+/// Reusable memory, and a flag that stops passes early.
 ///
 /// ```
 /// use ppgn_kernels::{Buffer, Workspace};
@@ -30,54 +30,54 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The same memory with a flag: once it is set, passes end soon, and what they return is meaningless. Whoever sets it
-    /// discards the result.
+    /// The same memory with a stop flag: once it is set, passes return early with meaningless results. Whoever sets the
+    /// flag must discard them.
     pub fn stopped_by(&self, flag: Arc<AtomicBool>) -> Self {
         Workspace { stores: self.stores.clone(), stop: Some(flag) }
     }
 
-    /// Whether passes were asked to end.
+    /// Whether passes have been asked to stop.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Bytes that are kept and not in use.
+    /// Bytes kept for reuse, not in use.
     pub fn kept(&self) -> usize {
         lock(&self.stores.single).kept * size_of::<f32>() + lock(&self.stores.double).kept * size_of::<f64>()
     }
 
-    /// Gives back to the system what is not in use.
+    /// Frees the memory that is not in use.
     pub fn release(&self) {
         lock(&self.stores.single).clear();
         lock(&self.stores.double).clear();
     }
 }
 
-/// A store per number type.
+/// One store per number type.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
     pub(crate) single: Mutex<Store<f32>>,
     pub(crate) double: Mutex<Store<f64>>,
 }
 
-/// What is not in use, oldest first, and the figures that bound it (all in numbers, not bytes).
+/// The vectors not in use, oldest first, and the totals that bound them (in numbers, not bytes).
 #[derive(Debug)]
 pub(crate) struct Store<T> {
     free: Vec<Vec<T>>,
     kept: usize,
     used: usize,
-    most: usize,
+    peak: usize,
 }
 
 impl<T> Default for Store<T> {
     fn default() -> Self {
-        Store { free: Vec::new(), kept: 0, used: 0, most: 0 }
+        Store { free: Vec::new(), kept: 0, used: 0, peak: 0 }
     }
 }
 
 impl<T> Store<T> {
-    /// The smallest vector that is long enough and not far too long: batches differ in size.
+    /// The smallest vector that is long enough but not far too long: batches differ in size.
     fn take(&mut self, length: usize) -> Option<Vec<T>> {
         let fits = |v: &&Vec<T>| v.len() >= length && v.len() / 4 <= length;
         let best = self.free.iter().filter(fits).map(Vec::len).min()?;
@@ -90,19 +90,19 @@ impl<T> Store<T> {
         self.used -= v.len();
         self.kept += v.len();
         self.free.push(v);
-        while self.kept + self.used > self.most + self.most / 2 {
+        while self.kept + self.used > self.peak + self.peak / 2 {
             self.kept -= self.free.remove(0).len();
         }
     }
 
     fn clear(&mut self) {
         self.free = Vec::new();
-        (self.kept, self.most) = (0, self.used);
+        (self.kept, self.peak) = (0, self.used);
     }
 }
 
 fn lock<T>(store: &Mutex<Store<T>>) -> MutexGuard<'_, Store<T>> {
-    // Nothing in here panics half-way, so what a poisoned lock guards is whole.
+    // No operation on a store panics half-way, so its state is consistent even if the lock is poisoned.
     store.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -115,7 +115,7 @@ pub struct Buffer<T: Real> {
 }
 
 impl<T: Real> Buffer<T> {
-    /// `length` numbers with any values.
+    /// `length` numbers with unspecified values.
     pub fn dirty(workspace: &Workspace, length: usize) -> Self {
         let stores = workspace.stores.clone();
         let taken = lock(T::store(&stores)).take(length);
@@ -123,7 +123,7 @@ impl<T: Real> Buffer<T> {
         {
             let mut store = lock(T::store(&stores));
             store.used += whole.len();
-            store.most = store.most.max(store.used);
+            store.peak = store.peak.max(store.used);
         }
         Buffer { whole, length, stores }
     }
@@ -173,8 +173,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_gives_what_fits_and_keeps_little() {
-        let mut store = Store { free: Vec::new(), kept: 0, used: 100, most: 100 };
+    fn a_store_reuses_what_fits_and_limits_what_it_keeps() {
+        let mut store = Store { free: Vec::new(), kept: 0, used: 100, peak: 100 };
         store.give(vec![0u8; 60]);
         store.give(vec![0u8; 40]);
         assert_eq!((store.kept, store.used), (100, 0));
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(store.take(40).map(|v| v.len()), Some(40));
         store.used += 90;
         store.give(vec![0u8; 90]);
-        // 60 and 90 are not more than 150, with 70 they are: the oldest is gone.
+        // 60 + 90 does not exceed the limit of 150, but with 70 more the oldest vector is freed.
         assert_eq!((store.kept, store.free.len()), (150, 2));
         store.used += 70;
         store.give(vec![0u8; 70]);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn workspaces_share_nothing_and_clones_do() {
+    fn clones_share_memory_and_separate_workspaces_do_not() {
         let (one, other) = (Workspace::default(), Workspace::default());
         let buffer = Buffer::<f64>::dirty(&one, 10);
         let clone = one.clone();

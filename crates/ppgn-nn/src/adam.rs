@@ -1,6 +1,6 @@
 //! The optimiser: Adam over plain slices, in one pass.
 //!
-//! PyTorch's formula, in the run's own precision (Kingma and Ba, 2015):
+//! PyTorch's formula, in the precision of the run (Kingma and Ba, 2015):
 //!
 //! ```text
 //! m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::precision::{Precision, Values};
 use ppgn_kernels::{AdamStep, adam};
 
-/// Adam with its state: the step count and two moments a parameter, as plain vectors.
+/// Adam with its state: the step count and two moments per parameter, as plain vectors.
 ///
 /// ```
 /// use ppgn_nn::{Adam, Values};
@@ -28,13 +28,13 @@ pub struct Adam {
     pub beta1: f64,
     /// Decay of the second moment: 0.999.
     pub beta2: f64,
-    /// What is added to the root of the second moment: 1e-8.
+    /// Added to the square root of the second moment: 1e-8.
     pub epsilon: f64,
     /// Steps taken.
     pub steps: u64,
-    /// The first moment, one an array.
+    /// The first moments, one entry per parameter array.
     pub first: Vec<Values>,
-    /// The second moment, one an array.
+    /// The second moments, one entry per parameter array.
     pub second: Vec<Values>,
 }
 
@@ -49,7 +49,7 @@ impl Adam {
     pub fn step(&mut self, parameters: &mut [Values], gradients: &[Values], rate: f64) -> Result<()> {
         self.check(parameters, gradients)?;
         self.steps += 1;
-        // In f64: beta2^t is close to 1 for long.
+        // In f64: beta2^t stays close to 1 for many steps.
         let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
         let step = AdamStep {
             beta1: self.beta1,
@@ -63,7 +63,7 @@ impl Adam {
             match (p, g, m, v) {
                 (Values::F32(p), Values::F32(g), Values::F32(m), Values::F32(v)) => adam(step, p, g, m, v),
                 (Values::F64(p), Values::F64(g), Values::F64(m), Values::F64(v)) => adam(step, p, g, m, v),
-                _ => unreachable!("checked to be in one precision"),
+                _ => unreachable!("checked to have the same precision"),
             }
         }
         Ok(())
@@ -73,12 +73,14 @@ impl Adam {
         let form = |arrays: &[Values]| -> Vec<(Precision, usize)> {
             arrays.iter().map(|a| (a.precision(), a.len())).collect()
         };
-        let wanted = form(parameters);
+        let expected = form(parameters);
         for (what, arrays) in
             [("gradients", gradients), ("first moments", &self.first), ("second moments", &self.second)]
         {
-            if form(arrays) != wanted {
-                return Err(Error::call(format!("the {what} have not the form of the parameters")));
+            if form(arrays) != expected {
+                return Err(Error::call(format!(
+                    "the {what} do not match the parameters in number, length or precision"
+                )));
             }
         }
         Ok(())
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_follows_pytorch() {
+    fn steps_match_pytorch() {
         // torch.optim.Adam(lr=0.01) in float64 on sum(p^4 / 4 - p), p = (2, -0.5, 0), five steps.
         let mut p = [Values::F64(vec![2.0, -0.5, 0.0])];
         let mut adam = Adam::new(&p);
@@ -98,14 +100,14 @@ mod tests {
             let gradient = p[0].to_f64().iter().map(|x| x.powi(3) - 1.0).collect();
             adam.step(&mut p, &[Values::F64(gradient)], 0.01).unwrap();
         }
-        for (got, wanted) in p[0].to_f64().iter().zip(PYTORCH) {
-            assert!((got - wanted).abs() < 1e-14, "{got} {wanted}");
+        for (got, expected) in p[0].to_f64().iter().zip(PYTORCH) {
+            assert!((got - expected).abs() < 1e-14, "{got} {expected}");
         }
     }
     const PYTORCH: [f64; 3] = [1.9500812915738566, -0.45002814774042704, 0.049999951808364314];
 
     #[test]
-    fn forms_must_agree() {
+    fn mismatched_arrays_are_errors() {
         let mut p = [Values::F32(vec![1.0])];
         let mut adam = Adam::new(&p);
         for gradients in [vec![], vec![Values::F32(vec![])], vec![Values::F64(vec![1.0])]] {

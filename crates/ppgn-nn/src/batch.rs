@@ -1,8 +1,8 @@
 //! Graphs of any sizes as one matrix: rows, not images.
 //!
-//! The n*n pairs of every graph of the batch follow each other, by channels: `[sum of n*n, channels]`, row-major. An
-//! MLP on features is then one matrix product over all rows, and graphs of different sizes need no padding. Where a
-//! graph begins is the [`Space`]'s business.
+//! The n*n pairs of every graph of the batch are stored one graph after another, channels last:
+//! `[sum of n*n, channels]`, row-major. An MLP on features is then one matrix product over all rows, and graphs of
+//! different sizes need no padding. The [`Space`] knows where each graph begins.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use ppgn_graph::Graph;
 use ppgn_graph::encode::Encoder;
 use std::sync::Arc;
 
-/// The input of a network: rows, and the space that they live in.
+/// The input of a network: rows, and the space they belong to.
 #[derive(Debug, Clone)]
 pub struct Batch {
     rows: Values,
@@ -23,7 +23,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of graphs that are rows already, each as (nodes, `[nodes * nodes, channels]` row-major).
+    /// A batch from rows that are already encoded: each graph is (nodes, `[nodes * nodes, channels]` row-major).
     ///
     /// ```
     /// use ppgn_nn::Batch;
@@ -34,8 +34,8 @@ impl Batch {
     /// ```
     pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])]) -> Result<Self> {
         for (number, (nodes, rows)) in graphs.iter().enumerate() {
-            let wanted = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
-            if wanted != Some(rows.len()) {
+            let expected = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
+            if expected != Some(rows.len()) {
                 return Err(Error::call(format!(
                     "graph {number} of the batch has {nodes} nodes and {channels} channels, but {} numbers",
                     rows.len()
@@ -49,7 +49,7 @@ impl Batch {
         })
     }
 
-    /// A batch of graphs through an encoding. O(sum of n*n * channels).
+    /// A batch of graphs, encoded by `encoder`. O(sum of n*n * channels).
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
@@ -74,8 +74,8 @@ impl Batch {
         }
     }
 
-    /// A batch of the k-tuples of graphs: rows are their isomorphism types, `[n^k, k * k * (channels + 1)]` a graph, for
-    /// networks of order k > 2 and for [`Model::Sums`](crate::Model::Sums). O(sum of n^k * k * k * channels).
+    /// A batch of the k-tuples of graphs: rows are their isomorphism types, `[n^k, k * k * (channels + 1)]` per graph,
+    /// for networks of order k > 2 and for [`Model::Sums`](crate::Model::Sums). O(sum of n^k * k * k * channels).
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
@@ -116,7 +116,7 @@ impl Batch {
         }
     }
 
-    /// A batch of graphs on the quotient space, by their numbers among the coloured ones: one row per colour.
+    /// A batch on the quotient space: one row per colour. `graphs` are indices of the graphs that were coloured.
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
@@ -141,7 +141,7 @@ impl Batch {
         Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)) })
     }
 
-    /// Lays the graphs out and has every one's rows, zeros, filled.
+    /// Lays out the graphs and fills in the rows of each, which start as zeros.
     fn fill<T: Number>(
         channels: usize,
         nodes: &[usize],
@@ -150,7 +150,7 @@ impl Batch {
         Self::laid_out(channels, Dense::new(nodes)?, fill)
     }
 
-    /// Has every graph's rows, zeros, filled.
+    /// Fills in the rows of every graph, which start as zeros.
     fn laid_out<T: Number>(
         channels: usize,
         space: Dense,
@@ -177,12 +177,12 @@ impl Batch {
         &self.rows
     }
 
-    /// Where the rows live.
+    /// The space the rows belong to.
     pub fn space(&self) -> &Space {
         &self.space
     }
 
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.space.graphs()
     }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_call_is_told() {
+    fn invalid_arguments_are_errors() {
         let none: &[(usize, &[f32])] = &[];
         assert!(Batch::dense(1, none).unwrap_err().to_string().contains("at least one graph"));
         let short = Batch::dense(2, &[(2, &[0.0f32; 7][..])]).unwrap_err();

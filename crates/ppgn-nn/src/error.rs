@@ -1,36 +1,36 @@
-//! What can go wrong with a network, its input and its files.
+//! The errors of networks, their input and their files.
 
 use ppgn_graph::Defect;
 
-/// The result of everything in this crate that can fail.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a network could not be built, run, read, written or compiled.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No network has such a configuration.
+    /// An invalid network configuration.
     #[error("{0}")]
     Config(String),
-    /// Arguments do not fit the network, or each other.
+    /// Arguments that do not fit the network or each other.
     #[error("{0}")]
     Call(String),
-    /// The arguments are sound, but what they ask for cannot be computed: too large, or not exact.
+    /// Valid arguments whose result cannot be computed: too large, or not exact.
     #[error("{0}")]
     Unfit(String),
-    /// The labels of the graphs are more than a compiled network's encoding carries.
+    /// Labels of the graphs that a compiled network's encoding cannot represent.
     #[error("{0}")]
     Labels(String),
-    /// A weight file or checkpoint is damaged, or not of the network.
+    /// A weight file or checkpoint that is damaged or belongs to another network.
     #[error("{0}")]
     File(Defect),
     /// The computation was stopped on request.
     #[error("interrupted")]
     Interrupted,
-    /// Graphs, encodings and files.
+    /// An error in a graph, an encoding or a file.
     #[error(transparent)]
     Graph(#[from] ppgn_graph::Error),
-    /// Colourings.
+    /// An error in a colouring.
     #[error(transparent)]
     Wl(#[from] ppgn_wl::Error),
 }
@@ -51,12 +51,12 @@ impl Error {
         Error::Unfit(message.into())
     }
 
-    /// The operating system refused something at this path.
+    /// The operating system reported an error for this path.
     pub(crate) fn io(path: impl AsRef<std::path::Path>, source: std::io::Error) -> Self {
         ppgn_graph::Error::io(path, source).into()
     }
 
-    /// Whether the caller asked for something that cannot be, rather than that a job failed.
+    /// Whether the call itself was wrong, as opposed to a failed job.
     pub fn is_call(&self) -> bool {
         match self {
             Error::Config(_) | Error::Call(_) => true,

@@ -1,8 +1,8 @@
-//! The authors' PyTorch checkpoints as networks.
+//! Imports the authors' PyTorch checkpoints as networks.
 //!
-//! `torch.save` has written several containers over the years (zip, a stream of pickles, tar); the reader knows them
-//! all. The weights are under `model_state_dict`, or the file is a state dict itself. What the network is (blocks,
-//! widths, depth, suffix, outputs) follows from the names and shapes; every name must be accounted for.
+//! `torch.save` has written several containers over the years (zip, a stream of pickles, tar); the reader supports all
+//! of them. The weights are under `model_state_dict`, or the file is itself a state dict. The configuration (blocks,
+//! widths, depth, suffix, outputs) is inferred from the names and shapes; every name must be accounted for.
 
 use crate::config::{BlockConfig, PpgnConfig, SuffixKind};
 use crate::error::{Error, Result};
@@ -15,10 +15,10 @@ use pytorch_reader::{DType, PytorchError, PytorchReader, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A checkpoint as read: what the network is, and its parameters.
+/// An imported checkpoint: the network's configuration and parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// What the network is, as its shapes tell.
+    /// The configuration, inferred from the shapes.
     pub config: PpgnConfig,
     /// Its parameters, one per array of the configuration's [`Layout`].
     pub parameters: Vec<Values>,
@@ -35,8 +35,8 @@ impl Imported {
 
 /// Reads a checkpoint of the paper's authors' PyTorch code (`.tar`, `.pt`).
 ///
-/// `suffix` is needed only where the shapes fit both suffixes, which takes as many outputs as pooled features; without
-/// it that is an error.
+/// `suffix` is needed only if the shapes fit both suffixes, which requires the number of outputs to equal the number of
+/// pooled features; omitting it is an error in that case.
 pub fn read(path: impl AsRef<Path>, suffix: Option<SuffixKind>) -> Result<Imported> {
     let path = path.as_ref();
     let file = path.display().to_string();
@@ -73,13 +73,13 @@ fn values(tensor: &Tensor, path: &Path, name: &str) -> Result<Values> {
     match tensor.dtype() {
         DType::F32 => Ok(Values::F32(chunks(&bytes()?, f32::from_ne_bytes))),
         DType::F64 => Ok(Values::F64(chunks(&bytes()?, f64::from_ne_bytes))),
-        other => Err(defect(format!("`{name}` is of the type {other:?}, not F32 or F64"))),
+        other => Err(defect(format!("`{name}` has type {other:?}, not F32 or F64"))),
     }
 }
 
 type Shapes<'a> = BTreeMap<&'a str, &'a [usize]>;
 
-/// The configuration that has tensors of these names and shapes.
+/// The configuration that matches these names and shapes.
 fn infer(shapes: &Shapes<'_>, suffix: Option<SuffixKind>) -> Result<PpgnConfig, String> {
     let mut blocks = Vec::new();
     while shapes.keys().any(|name| name.starts_with(&format!("reg_blocks.{}.", blocks.len()))) {
@@ -87,7 +87,7 @@ fn infer(shapes: &Shapes<'_>, suffix: Option<SuffixKind>) -> Result<PpgnConfig, 
     }
     let Some((inputs, _)) = blocks.first() else {
         return Err(format!(
-            "no block: there is no `reg_blocks.0.mlp1.convs.0.weight` under `model_state_dict`, but {}",
+            "no blocks: `reg_blocks.0.mlp1.convs.0.weight` is missing under `model_state_dict`, which has {}",
             listed(shapes)
         ));
     };
@@ -106,7 +106,7 @@ fn infer(shapes: &Shapes<'_>, suffix: Option<SuffixKind>) -> Result<PpgnConfig, 
     })
 }
 
-/// Inputs and widths of block l.
+/// Input channels and widths of block l.
 fn block(shapes: &Shapes<'_>, l: usize) -> Result<(usize, BlockConfig), String> {
     let layers = chain(shapes, |i| format!("reg_blocks.{l}.mlp1.convs.{i}.weight"))?;
     let skip = format!("reg_blocks.{l}.skip.conv.weight");
@@ -122,7 +122,7 @@ fn block(shapes: &Shapes<'_>, l: usize) -> Result<(usize, BlockConfig), String> 
     Ok((*inputs, BlockConfig { width, product: Some(product[0].0), hidden: Some(hidden) }))
 }
 
-/// (out, in) of the layers with these names, as far as they go.
+/// (out, in) of consecutive layers with these names, up to the first that is missing.
 fn chain(shapes: &Shapes<'_>, name: impl Fn(usize) -> String) -> Result<Vec<(usize, usize)>, String> {
     let mut layers = Vec::new();
     while let Some((name, shape)) = shapes.get_key_value(name(layers.len()).as_str()) {
@@ -131,20 +131,20 @@ fn chain(shapes: &Shapes<'_>, name: impl Fn(usize) -> String) -> Result<Vec<(usi
     Ok(layers)
 }
 
-/// (out, in) of a weight, with or without the two ones of a 1 x 1 convolution.
+/// (out, in) of a weight, with or without the two trailing ones of a 1 x 1 convolution.
 fn matrix(name: &str, shape: &[usize]) -> Result<(usize, usize), String> {
     match shape {
         [outputs, inputs] | [outputs, inputs, 1, 1] => Ok((*outputs, *inputs)),
-        _ => Err(format!("`{name}` has the shape {shape:?}, which no layer of such a network has")),
+        _ => Err(format!("`{name}` has the shape {shape:?}, which matches no layer")),
     }
 }
 
-/// The depth that most blocks have as plain ones.
+/// The depth of the first block, taken as the default of all.
 fn depth(blocks: &[BlockConfig]) -> usize {
     blocks.first().and_then(|b| b.hidden.as_ref()).map_or(1, |hidden| hidden.len() + 1)
 }
 
-/// The block without what says nothing more than its width and the depth.
+/// The block without fields that merely repeat its width and the depth.
 fn plain(block: BlockConfig, depth: usize) -> BlockConfig {
     let width = block.width;
     let usual = block.product() == width
@@ -152,23 +152,23 @@ fn plain(block: BlockConfig, depth: usize) -> BlockConfig {
     if usual { BlockConfig::new(width) } else { block }
 }
 
-/// Which suffix has these layers.
+/// The suffix that has these layers.
 fn suffix(
     config: &PpgnConfig,
     layers: &[(usize, usize)],
-    asked: Option<SuffixKind>,
+    requested: Option<SuffixKind>,
 ) -> Result<SuffixKind, String> {
     let pooled: Vec<usize> = config.blocks.iter().map(|b| b.width.saturating_mul(2)).collect();
     let heads: Vec<(usize, usize)> = pooled.iter().map(|&p| (config.outputs, p)).collect();
     let ii = layers == heads;
     let joined = layers.windows(2).all(|pair| pair[0].0 == pair[1].1);
     let i = joined && layers.first().map(|l| l.1) == pooled.last().copied();
-    match (i, ii, asked) {
+    match (i, ii, requested) {
         (true, true, None) if layers.len() > 1 => Err(
-            "the shapes fit both suffixes (there are as many outputs as pooled features): say which it is"
+            "the shapes fit both suffixes (the numbers of outputs and pooled features are equal): specify the suffix"
                 .into(),
         ),
-        // One block and one layer: both suffixes are the same function.
+        // With one block and one layer, both suffixes are the same function.
         (true, true, None) => Ok(SuffixKind::Ii),
         (true, _, Some(SuffixKind::I)) => Ok(SuffixKind::I),
         (_, true, Some(SuffixKind::Ii)) => Ok(SuffixKind::Ii),
@@ -176,7 +176,7 @@ fn suffix(
         (false, true, None) => Ok(SuffixKind::Ii),
         _ => Err(format!(
             "the layers `fc_layers` do not fit {}: they are {layers:?} (out, in), the blocks pool to {pooled:?}",
-            match asked {
+            match requested {
                 None => "either suffix",
                 Some(SuffixKind::I) => "suffix i",
                 Some(SuffixKind::Ii) => "suffix ii",
@@ -185,7 +185,7 @@ fn suffix(
     }
 }
 
-/// The names in the file, the first few.
+/// The first few names in the file.
 fn listed(shapes: &Shapes<'_>) -> String {
     match shapes.len() {
         0 => "no tensor at all".into(),
@@ -198,7 +198,7 @@ fn listed(shapes: &Shapes<'_>) -> String {
 mod tests {
     use super::*;
 
-    /// Names and shapes of a configuration.
+    /// Names and shapes of a configuration's parameters.
     fn shapes(config: &PpgnConfig) -> BTreeMap<String, Vec<usize>> {
         Layout::new(config).parts().map(|(_, part)| (part.name.clone(), part.shape.clone())).collect()
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_tell_what_the_network_is() {
+    fn the_configuration_follows_from_the_shapes() {
         let odd = BlockConfig { width: 5, product: Some(3), hidden: Some(vec![4, 6]) };
         for suffix in [SuffixKind::I, SuffixKind::Ii] {
             for config in [
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_names_are_listed() {
         let full = shapes(&PpgnConfig { blocks: vec![BlockConfig::new(4); 2], ..PpgnConfig::new(1, 2) });
         let without = |name: &str| {
             let mut shapes = full.clone();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_fit_both_suffixes_need_a_word() {
+    fn shapes_that_fit_both_suffixes_need_an_explicit_choice() {
         let config = PpgnConfig { blocks: vec![BlockConfig::new(2); 2], ..PpgnConfig::new(1, 4) };
         assert!(inferred(&shapes(&config), None).unwrap_err().contains("both suffixes"));
         for kind in [SuffixKind::I, SuffixKind::Ii] {

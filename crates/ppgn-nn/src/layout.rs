@@ -1,10 +1,10 @@
-//! Where every weight lies: a few long arrays, and the names of what is in them.
+//! Where every weight is stored: a few long arrays, and the names of their parts.
 //!
 //! A block's parameters are one flat array and the suffix's another, so that an optimiser runs over a few long slices
-//! and a fused kernel sees one. What lies where is a [`Layout`]: each [`Part`] has the name and the shape that it has in
-//! the authors' PyTorch checkpoints, and weight files use these names. Parts follow each other without gaps, a layer's weight
-//! and then its bias, in the order of the block's [description](crate::model::Description::layers), then those of the suffix.
-//! A block of order k > 2 has MLPs 1 to k in its product, so m3 has another name there.
+//! and a fused kernel gets a single one. The [`Layout`] describes their contents: each [`Part`] has its name and shape
+//! from the authors' PyTorch checkpoints, and weight files use these names. Parts are stored without gaps, a layer's
+//! weight before its bias, in the order of the block's [description](crate::model::Description::layers), then those of
+//! the suffix. A block of order k > 2 has MLPs 1 to k in its product, so m3 has another name there.
 //!
 //! | part | shape |
 //! | --- | --- |
@@ -28,30 +28,30 @@ pub struct Part {
     pub name: String,
     /// Its shape in checkpoints.
     pub shape: Vec<usize>,
-    /// Where it begins in its array.
+    /// Its offset in its array.
     pub offset: usize,
-    /// How its initial values are drawn, if it is a weight.
+    /// How its initial values are drawn; `None` for a bias.
     draw: Option<Draw>,
 }
 
 impl Part {
-    /// How many numbers it has.
+    /// The number of parameters in it.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Never: a part has at least one number.
+    /// Always false: a part has at least one parameter.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its places in its array.
+    /// Its range in its array.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset + self.len()
     }
 }
 
-/// Initial weights: uniform between a bound and its opposite, from a random stream.
+/// Initial weights: uniform between `-bound` and `bound`, from a random stream.
 #[derive(Debug, Clone, PartialEq)]
 struct Draw {
     bound: f64,
@@ -63,17 +63,17 @@ struct Draw {
 pub struct Array {
     /// `blocks.0`, `blocks.1`, ..., `suffix`.
     pub name: String,
-    /// What is in it, in order and without gaps.
+    /// Its parts, in order and without gaps.
     pub parts: Vec<Part>,
 }
 
 impl Array {
-    /// How many numbers it has.
+    /// The number of parameters in it.
     pub fn len(&self) -> usize {
         self.parts.last().map_or(0, |p| p.offset + p.len())
     }
 
-    /// Whether it has none.
+    /// Whether it has no parameters.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -121,7 +121,7 @@ impl Layout {
         Layout { arrays }
     }
 
-    /// How many parameters a configuration has; `None` beyond what can be counted.
+    /// The number of parameters of a configuration; `None` on overflow.
     pub(crate) fn count(config: &PpgnConfig) -> Option<usize> {
         let add = |sum: usize, layer: &Layer| sum.checked_add(layer.count()?);
         let blocks = config.descriptions();
@@ -134,17 +134,17 @@ impl Layout {
         &self.arrays
     }
 
-    /// All parts in order, each with the number of its array.
+    /// All parts in order, each with the index of its array.
     pub fn parts(&self) -> impl Iterator<Item = (usize, &Part)> {
         self.arrays.iter().enumerate().flat_map(|(a, array)| array.parts.iter().map(move |p| (a, p)))
     }
 
-    /// How many parameters there are.
+    /// The number of parameters.
     pub fn len(&self) -> usize {
         self.arrays.iter().map(Array::len).sum()
     }
 
-    /// Never: a network has parameters.
+    /// Always false: every network has parameters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -155,8 +155,8 @@ impl Layout {
     }
 
     /// Initial values: weights Xavier uniform, `U(-b, b)` with `b = sqrt(6 / (in + out))`, biases zero; the fifteen
-    /// operations of an equivariant layer share its variance, `b = sqrt(6 / (15 (in + out)))`. They are drawn in f64, so
-    /// both precisions begin alike.
+    /// operations of an equivariant layer share its variance, `b = sqrt(6 / (15 (in + out)))`. They are drawn in f64,
+    /// so that both precisions start from the same values.
     pub fn initial(&self, seed: u64, precision: Precision) -> Vec<Values> {
         let mut arrays = self.zeros(precision);
         for (a, part) in self.parts() {
@@ -176,7 +176,7 @@ mod tests {
     use crate::model::Model;
 
     #[test]
-    fn parts_follow_each_other() {
+    fn parts_have_no_gaps() {
         let config = PpgnConfig {
             blocks: vec![
                 BlockConfig::new(3),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn models_have_layers_of_their_own() {
+    fn every_model_has_its_own_layers() {
         let names = |model| {
             let config = PpgnConfig {
                 model,
@@ -255,7 +255,7 @@ mod tests {
             let sum = match part.shape[..] {
                 [15, inputs, outputs] => 15 * (inputs + outputs),
                 [outputs, inputs, ..] => inputs + outputs,
-                _ => panic!("{} is no weight", part.name),
+                _ => panic!("{} is not a weight", part.name),
             };
             let bound = (6.0 / sum as f64).sqrt();
             assert!(numbers.iter().all(|x| x.abs() <= bound));

@@ -1,14 +1,14 @@
 //! Provably powerful graph networks ([Maron et al. 2019](https://arxiv.org/abs/1905.11136)) on the CPU.
 //!
-//! A [`PpgnConfig`] says what a network is and becomes a [`Ppgn`]; graphs become a [`Batch`] of rows, one per ordered pair of
-//! nodes; [`Ppgn::forward`] gives scores, [`Ppgn::embed`] the pooled features, [`Ppgn::backward`] the gradient of a [`Loss`]
-//! as plain vectors, which [`Adam`] takes. What a row is, and how pairs meet in the matrix product, is the batch's
-//! [`Space`]. What a block computes is described once, in [`model`]. Weights go to and from safetensors files
-//! ([`weights`]) and come from the authors' checkpoints ([`import`]), under the same names.
+//! A [`PpgnConfig`] describes a network and builds a [`Ppgn`]; graphs become a [`Batch`] of rows, one per ordered pair
+//! of nodes; [`Ppgn::forward`] computes scores, [`Ppgn::embed`] the pooled features, [`Ppgn::backward`] the gradient of
+//! a [`Loss`] as plain vectors for [`Adam`]. The batch's [`Space`] determines what a row is and how the matrix product
+//! combines pairs. What a block computes is described once, in [`model`]. Weights are saved in safetensors files
+//! ([`weights`]) or imported from the authors' checkpoints ([`import`]), under the same names.
 //!
-//! The paper's theory runs as well: [`PpgnConfig::order`] goes beyond pairs to k-tuples, [`compile`] writes the networks of
-//! Theorems 1 and 2 and of the generalisation to k-FWL for given graphs, [`equivariant`] has the linear layers of any order
-//! with their full basis, [`multiset`] the power sums of Section 4.
+//! The paper's theory is executable as well: [`PpgnConfig::order`] extends pairs to k-tuples, [`compile`] constructs
+//! the networks of Theorems 1 and 2 and of the generalisation to k-FWL for given graphs, [`equivariant`] contains the
+//! linear layers of any order with their full basis, [`multiset`] the power sums of Section 4.
 //!
 //! ```
 //! use ppgn_nn::{Adam, Batch, BlockConfig, Loss, PpgnConfig, Precision, Values};
@@ -42,6 +42,7 @@ mod network;
 mod precision;
 mod quotient;
 mod space;
+mod space_choice;
 mod suffix;
 
 pub mod compile;
@@ -64,5 +65,6 @@ pub use ppgn_kernels as kernels;
 pub use ppgn_kernels::Workspace;
 pub use ppgn_wl::{Interrupt, Options as ColouringOptions};
 pub use precision::{Number, Precision, Values};
-pub use quotient::{ColourParts, Colours, Cost, GraphColours, Places, Quotient, SpaceChoice, flops};
+pub use quotient::{ColourParts, Colours, Cost, GraphColours, Places, Quotient, flops};
 pub use space::{Dense, Group, Space};
+pub use space_choice::SpaceChoice;

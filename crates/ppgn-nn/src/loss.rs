@@ -1,14 +1,15 @@
-//! What training minimises, *summed* over the batch as the paper's authors do, with its gradient by the scores.
+//! The training objective, *summed* over the batch as the paper's authors do, with its gradient with respect to the
+//! scores.
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::precision::{Number, Values, each};
 use ppgn_kernels::loss::{self, Weights};
 
-/// A loss of the scores of a batch, with what it is measured against.
+/// A loss of the scores of a batch, together with the classes, labels or targets.
 ///
-/// With PyTorch's `reduction="sum"` these are `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss`,
-/// their weights included.
+/// These equal PyTorch's `cross_entropy`, `binary_cross_entropy_with_logits`, `l1_loss` and `mse_loss` with
+/// `reduction="sum"`, including their weights.
 ///
 /// ```
 /// use ppgn_nn::{Loss, Matrix, Values};
@@ -37,12 +38,12 @@ enum Against<'a> {
     Squared(&'a [f64]),
 }
 
-/// A loss and its slope.
+/// A loss and its gradient.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
     /// The loss.
     pub value: f64,
-    /// Its gradient by the scores, in their shape.
+    /// Its gradient with respect to the scores, in their shape.
     pub gradient: Matrix,
 }
 
@@ -56,13 +57,14 @@ impl<'a> Loss<'a> {
         Self::new(Against::Classes(classes))
     }
 
-    /// Binary cross entropy of several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1:
+    /// Binary cross entropy for several labels per graph, `[graphs, outputs]` row-major, each from 0 to 1:
     /// `- sum over g and t of y log p + (1 - y) log (1 - p)` with `p = 1 / (1 + exp(-score))`.
     pub fn binary_cross_entropy(labels: &'a [f64]) -> Self {
         Self::new(Against::Labels(labels))
     }
 
-    /// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its slope is 0 where the two are equal.
+    /// Absolute error, `sum over g and t of |scores[g,t] - targets[g,t]|`; its derivative is taken as 0 where the two
+    /// are equal.
     pub fn absolute_error(targets: &'a [f64]) -> Self {
         Self::new(Against::Absolute(targets))
     }
@@ -72,26 +74,26 @@ impl<'a> Loss<'a> {
         Self::new(Against::Squared(targets))
     }
 
-    /// Graphs count by these weights, one per graph.
+    /// Weights the graphs, one weight per graph.
     pub fn graph_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.graphs = Some(weights);
         self
     }
 
-    /// Columns count by these weights: classes of a cross entropy, labels or targets of the others.
+    /// Weights the columns: classes for cross entropy, labels or targets otherwise.
     pub fn column_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.columns = Some(weights);
         self
     }
 
-    /// Positive labels of a binary cross entropy count by these weights, one per label.
+    /// Weights the positive labels of binary cross entropy, one weight per label.
     pub fn positive_weights(mut self, weights: &'a [f64]) -> Self {
         self.weights.positive = Some(weights);
         self
     }
 
-    /// Which values are there: one per graph for a cross entropy, one per graph and output for the others. What is missing
-    /// has no loss and no gradient, whatever stands in its place.
+    /// Marks which values are present: one flag per graph for cross entropy, one per graph and output otherwise. A
+    /// missing value contributes neither loss nor gradient, whatever its placeholder.
     pub fn present(mut self, present: &'a [bool]) -> Self {
         self.weights.present = Some(present);
         self
@@ -123,7 +125,7 @@ impl<'a> Loss<'a> {
                 let wrong = |(graph, &class): (usize, &usize)| present(graph) && class >= outputs;
                 if let Some(graph) = classes.iter().enumerate().position(wrong) {
                     return Err(Error::call(format!(
-                        "graph {graph} of the batch has class {}, the network has {outputs} outputs",
+                        "graph {graph} of the batch has class {}, but the network has {outputs} outputs",
                         classes[graph]
                     )));
                 }
@@ -135,17 +137,17 @@ impl<'a> Loss<'a> {
             }
         };
         let Weights { graphs: of_graphs, columns, positive, present } = self.weights;
-        length("weights of graphs", of_graphs.map_or(graphs, <[f64]>::len), graphs)?;
-        length("weights of columns", columns.map_or(outputs, <[f64]>::len), outputs)?;
+        length("graph weights", of_graphs.map_or(graphs, <[f64]>::len), graphs)?;
+        length("column weights", columns.map_or(outputs, <[f64]>::len), outputs)?;
         length("weights of positive labels", positive.map_or(outputs, <[f64]>::len), outputs)?;
-        length("entries of the mask", present.map_or(values, <[bool]>::len), values)
+        length("mask entries", present.map_or(values, <[bool]>::len), values)
     }
 }
 
-fn length(what: &str, found: usize, wanted: usize) -> Result<()> {
-    match found == wanted {
+fn length(what: &str, found: usize, expected: usize) -> Result<()> {
+    match found == expected {
         true => Ok(()),
-        false => Err(Error::call(format!("the scores need {wanted} {what}, not {found}"))),
+        false => Err(Error::call(format!("expected {expected} {what}, found {found}"))),
     }
 }
 
@@ -154,20 +156,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_call_is_refused() {
+    fn invalid_arguments_are_errors() {
         let scores = Matrix::new(2, 3, Values::F32(vec![0.0; 6])).unwrap();
         let message = |loss: Loss<'_>| {
             let error = loss.of(&scores).unwrap_err();
             assert!(error.is_call());
             error.to_string()
         };
-        assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, not 1"));
+        assert!(message(Loss::cross_entropy(&[0])).contains("2 classes, found 1"));
         assert!(message(Loss::cross_entropy(&[0, 3])).contains("graph 1 of the batch has class 3"));
-        assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, not 5"));
-        assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("weights of graphs"));
-        assert!(
-            message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 weights of columns")
-        );
+        assert!(message(Loss::absolute_error(&[0.0; 5])).contains("6 targets, found 5"));
+        assert!(message(Loss::cross_entropy(&[0, 0]).graph_weights(&[1.0])).contains("graph weights"));
+        assert!(message(Loss::cross_entropy(&[0, 0]).column_weights(&[1.0])).contains("3 column weights"));
         assert!(message(Loss::squared_error(&[0.0; 6]).present(&[true; 2])).contains("mask"));
         assert!(Loss::cross_entropy(&[0, 3]).present(&[true, false]).of(&scores).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Numbers in rows and columns: what goes into losses and comes out of networks.
+//! Matrices of numbers: what losses take and networks return.
 
 use crate::error::{Error, Result};
 use crate::precision::{Precision, Values};
@@ -19,23 +19,23 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix of these numbers, one row after another.
+    /// A matrix of these numbers, row by row.
     pub fn new(rows: usize, columns: usize, values: Values) -> Result<Self> {
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(Error::call(format!(
-                "a matrix of {rows} rows and {columns} columns does not have {} numbers",
+                "a matrix of {rows} rows and {columns} columns cannot have {} numbers",
                 values.len()
             )));
         }
         Ok(Matrix { rows, columns, values })
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -58,12 +58,12 @@ impl Matrix {
     /// One row as `f64`.
     ///
     /// # Panics
-    /// Beyond the last row.
+    /// If the row is out of range.
     pub fn row(&self, row: usize) -> Vec<f64> {
         self.values.part(row * self.columns..(row + 1) * self.columns).to_f64()
     }
 
-    /// In which precision.
+    /// Its precision.
     pub fn precision(&self) -> Precision {
         self.values.precision()
     }

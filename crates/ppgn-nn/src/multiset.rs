@@ -1,18 +1,18 @@
 //! Multisets as vectors: the power-sum multi-symmetric polynomials of the paper's Section 4.
 //!
-//! A multiset of n colours in R^a is a matrix X with n rows, whose order means nothing. `p_alpha(X)` is the sum over
-//! the rows of the monomial `x^alpha`, and `u(X)` lists p_alpha for all exponents alpha with |alpha| <= n. By
-//! Proposition 1 two matrices with n rows have the same u exactly if one is the other with its rows in another order.
+//! A multiset of n colours in R^a is a matrix X with n rows whose order is irrelevant. `p_alpha(X)` is the sum over the
+//! rows of the monomial `x^alpha`, and `u(X)` lists p_alpha for all exponents alpha with |alpha| <= n. By Proposition
+//! 1, two matrices with n rows have the same u exactly if one is a row permutation of the other.
 //!
-//! Everything is generic over the numbers: with floats it is what a network computes, with big integers or rationals
-//! (`num-bigint`, `num-rational`) the proposition holds to the letter and is tested so. Exponents count from 0: with
-//! the paper's `[n]^a`, which begins at 1, the proposition would not hold.
+//! Everything is generic over the number type: floats give what a network computes; with big integers or rationals
+//! (`num-bigint`, `num-rational`) the proposition holds exactly, and is tested that way. Exponents start at 0: with the
+//! paper's `[n]^a`, which starts at 1, the proposition would not hold.
 
 use num_traits::{One, Zero};
 
-/// All exponents alpha in N^a with |alpha| <= degree, by degree and within one in descending order.
+/// All exponents alpha in N^a with |alpha| <= degree, ordered by degree and in descending order within a degree.
 ///
-/// There are C(degree + a, a) of them; where that is too large to hold, so is the result.
+/// There are C(degree + a, a) of them; the caller must ensure that they fit in memory.
 ///
 /// # Complexity
 /// O(a * C(degree + a, a)).
@@ -29,7 +29,7 @@ pub fn exponents(a: usize, degree: u32) -> Vec<Vec<u32>> {
     all
 }
 
-/// Adds all exponents that begin with `begun` and have `a` further entries with the sum `rest`.
+/// Adds all exponents that start with `begun` and have `a` further entries whose sum is `rest`.
 fn extend(all: &mut Vec<Vec<u32>>, begun: &mut Vec<u32>, a: usize, rest: u32) {
     match a {
         0 => all.push(begun.clone()),
@@ -67,7 +67,7 @@ pub fn power_sum<T: Clone + Zero + One>(rows: &[impl AsRef<[T]>], alpha: &[u32])
 
 /// `u(X) = (p_alpha(X) : |alpha| <= n)` for the n rows of X, in the order of [`exponents`]: C(n + a, a) numbers.
 ///
-/// `a` is the length of the rows, which a multiset without elements does not say.
+/// `a` is the length of the rows, which cannot be derived from an empty multiset.
 ///
 /// # Complexity
 /// O(n^2 * C(n + a, a)) operations.
@@ -76,7 +76,7 @@ pub fn power_sum<T: Clone + Zero + One>(rows: &[impl AsRef<[T]>], alpha: &[u32])
 /// use ppgn_nn::multiset::u;
 /// let (x, y) = ([[0i64, 1], [1, 0]], [[0, 0], [1, 1]]);       // each column holds a 0 and a 1
 /// assert_eq!(u(&x, 2), [2, 1, 1, 1, 0, 1]);
-/// assert_eq!(u(&y, 2), [2, 1, 1, 1, 1, 1]);                   // and only the mixed sum tells
+/// assert_eq!(u(&y, 2), [2, 1, 1, 1, 1, 1]);                   // only the mixed sum differs
 /// assert_eq!(u(&[[1, 0], [0, 1]], 2), u(&x, 2));
 /// ```
 pub fn u<T: Clone + Zero + One>(rows: &[impl AsRef<[T]>], a: usize) -> Vec<T> {
@@ -90,7 +90,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn there_are_as_many_exponents_as_the_paper_says() {
+    fn the_number_of_exponents_matches_the_paper() {
         let binomial = |n: u64, k: u64| (1..=k).fold(1, |b, i| b * (n - k + i) / i);
         for a in 0..5 {
             for degree in 0..7 {
@@ -103,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn exponents_from_one_would_not_do() {
-        // The slip in the paper's [n]^a: with every exponent at least 1, a row with a zero in it leaves no trace.
+    fn exponents_starting_at_one_are_not_enough() {
+        // The slip in the paper's [n]^a: if every exponent is at least 1, a row with a zero in it contributes nothing.
         let (x, y) = ([[0i64, 1], [0, 2]], [[0i64, 3], [0, 4]]);
         let from_one = |x: &[[i64; 2]]| -> Vec<i64> {
             exponents(2, 2).iter().filter(|a| !a.contains(&0)).map(|a| power_sum(x, a)).collect()

@@ -14,15 +14,15 @@ use ppgn_kernels::Workspace;
 
 /// A provably powerful graph network: `suffix . B_d . ... . B_1`.
 ///
-/// See [`PpgnConfig`] for what it is made of. Its parameters are a few flat arrays ([`Layout`]); what it computes does
-/// not depend on the order of a graph's nodes, nor on the other graphs of a batch.
+/// See [`PpgnConfig`] for its components. Its parameters are a few flat arrays ([`Layout`]); its output does not depend
+/// on the order of a graph's nodes, nor on the other graphs in a batch.
 ///
 /// ```
 /// use ppgn_graph::encode::{Encoding, Kind};
 /// use ppgn_graph::{Graph, Schema};
 /// use ppgn_nn::{Batch, BlockConfig, Loss, PpgnConfig, Precision};
 ///
-/// // A cycle of six nodes, and two triangles: no message-passing network can tell them apart.
+/// // A cycle of six nodes, and two triangles: no message-passing network distinguishes them.
 /// let hexagon = Graph::undirected(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)])?;
 /// let triangles = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])?;
 /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[hexagon.clone()])?)?;
@@ -41,26 +41,26 @@ pub struct Ppgn {
     config: PpgnConfig,
     layout: Layout,
     precision: Precision,
-    /// What its blocks are.
+    /// The descriptions of its blocks.
     blocks: Vec<Description>,
     /// One per array of the layout.
     arrays: Vec<Values>,
     workspace: Workspace,
 }
 
-/// What a backward pass gives.
+/// The result of a backward pass.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// The loss, as the closure returned it.
     pub loss: f64,
     /// The scores of the forward pass, `[graphs, outputs]`.
     pub scores: Matrix,
-    /// The loss's gradient, one per array of the layout.
+    /// The gradient of the loss, one entry per array of the layout.
     pub gradients: Vec<Values>,
 }
 
 impl PpgnConfig {
-    /// A network of this configuration: weights Xavier uniform by the seed, biases zero.
+    /// A network of this configuration: weights Xavier uniform, drawn from the seed; biases zero.
     pub fn init(&self, seed: u64, precision: Precision) -> Result<Ppgn> {
         self.validate()?;
         let parameters = Layout::new(self).initial(seed, precision);
@@ -69,7 +69,8 @@ impl PpgnConfig {
 }
 
 impl Ppgn {
-    /// A network with these parameters, one per array of the configuration's [`Layout`] and all in one precision.
+    /// A network with these parameters, one entry per array of the configuration's [`Layout`], all in the same
+    /// precision.
     pub fn new(config: PpgnConfig, parameters: Vec<Values>) -> Result<Self> {
         config.validate()?;
         let (layout, blocks) = (Layout::new(&config), config.descriptions());
@@ -80,12 +81,12 @@ impl Ppgn {
         Ok(network)
     }
 
-    /// What it is made of.
+    /// Its configuration.
     pub fn config(&self) -> &PpgnConfig {
         &self.config
     }
 
-    /// Where its parameters lie.
+    /// The layout of its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -95,25 +96,25 @@ impl Ppgn {
         self.precision
     }
 
-    /// What its blocks are, first to last.
+    /// The descriptions of its blocks, in order.
     pub fn blocks(&self) -> &[Description] {
         &self.blocks
     }
 
-    /// The same network with its memory in this workspace, and stopped by its flag. Without it a network has a workspace of
-    /// its own, which its clones share.
+    /// The same network using the memory and the stop flag of this workspace. By default a network has its own
+    /// workspace, which its clones share.
     pub fn with_workspace(mut self, workspace: Workspace) -> Self {
         self.workspace = workspace;
         self
     }
 
-    /// A copy of its parameters: the name and the numbers of every array.
+    /// A copy of its parameters: the name and values of every array.
     pub fn parameters(&self) -> Result<Vec<(String, Values)>> {
         let names = self.layout.arrays().iter().map(|a| a.name.clone());
         Ok(names.zip(self.arrays.iter().cloned()).collect())
     }
 
-    /// Replaces all parameters: one per array of the layout, each in the network's precision.
+    /// Replaces all parameters: one entry per array of the layout, each in the network's precision.
     pub fn set_parameters(&mut self, parameters: Vec<Values>) -> Result<()> {
         let arrays = self.layout.arrays();
         if parameters.len() != arrays.len() {
@@ -139,9 +140,9 @@ impl Ppgn {
         Ok(())
     }
 
-    /// Changes the parameters in place: `change` sees all arrays, and must keep their lengths and precision.
-    /// Nothing is copied. After an error of `change` the parameters are what it left; arrays of another form are
-    /// refused, and the network is then without parameters until it is given some.
+    /// Changes the parameters in place, without copying: `change` gets all arrays and must keep their lengths and
+    /// precision. If `change` fails, the parameters stay as it left them. If it alters the shape of the arrays, the
+    /// update is an error and the network has no parameters until it is given new ones.
     pub fn update(&mut self, change: impl FnOnce(&mut [Values]) -> Result<()>) -> Result<()> {
         let mut parameters = std::mem::take(&mut self.arrays);
         let result = change(&mut parameters);
@@ -167,8 +168,8 @@ impl Ppgn {
         }
     }
 
-    /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; a block's diagonal
-    /// features, then the others, and so on by the patterns of longer tuples.
+    /// The pooled features of every graph: of every block for suffix ii, of the last for suffix i; for each block the
+    /// diagonal features, then the off-diagonal ones (for longer tuples, one group per pattern).
     ///
     /// # Shapes
     /// - result: `[graphs, config.embedding()]`
@@ -195,14 +196,14 @@ impl Ppgn {
         }
     }
 
-    /// A forward pass, the loss of its scores, and the loss's gradient by all parameters. `loss` gives the loss and its
-    /// gradient by the scores, as [`Loss::of`](crate::Loss::of) does.
+    /// A forward pass, the loss of its scores, and the gradient of the loss with respect to all parameters. `loss`
+    /// returns the loss and its gradient with respect to the scores, as [`Loss::of`](crate::Loss::of) does.
     pub fn backward(&self, batch: &Batch, loss: impl FnOnce(&Matrix) -> Result<Evaluated>) -> Result<Step> {
         self.backward_in(Vec::new(), batch, loss)
     }
 
-    /// The same with the memory of an earlier step's gradients for the new ones, where it fits: fresh memory costs a small
-    /// step more than its arithmetic.
+    /// The same, reusing the memory of an earlier step's gradients where it fits: for small steps, allocating fresh
+    /// memory costs more than the arithmetic.
     pub fn backward_in(
         &self,
         memory: Vec<Values>,
@@ -229,7 +230,7 @@ impl Ppgn {
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
         let slope = slope.ok_or_else(|| {
-            Error::call("the loss's gradient has another shape or precision than the scores")
+            Error::call("the gradient of the loss differs from the scores in shape or precision")
         })?;
         let mut memory = memory.into_iter().map(T::vector);
         let arrays = self.layout.arrays().iter();
@@ -241,7 +242,7 @@ impl Ppgn {
         Ok(Step { loss: value, scores, gradients })
     }
 
-    /// The layers over the parameters, and the batch's rows.
+    /// The layers with their parameters, and the batch's rows.
     fn engine<'a, T: Number>(&'a self, batch: &'a Batch) -> Result<(Engine<'a, T>, &'a [T])> {
         let wrong = || Error::call(format!("the network is not in {}", T::PRECISION.name()));
         let arrays: Option<Vec<&[T]>> = self.arrays.iter().map(T::slice).collect();
@@ -250,25 +251,25 @@ impl Ppgn {
         Ok((engine, T::slice(batch.rows()).ok_or_else(wrong)?))
     }
 
-    /// What was computed counts only if nothing asked to stop.
+    /// Results are valid only if no stop was requested.
     fn finish(&self) -> Result<()> {
         if self.workspace.is_stopped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     fn check(&self, batch: &Batch) -> Result<()> {
         if self.arrays.len() != self.layout.arrays().len() {
-            return Err(Error::call("the network has lost its parameters in an update that failed"));
+            return Err(Error::call("the network has no parameters because an earlier update failed"));
         }
         self.config.check(batch, self.precision)
     }
 }
 
 impl PpgnConfig {
-    /// Whether a network of this configuration, in this precision, can run on a batch; the error says why not.
+    /// Checks that a network of this configuration and precision can run on a batch; the error explains why not.
     pub fn check(&self, batch: &Batch, precision: Precision) -> Result<()> {
         if batch.space().order() != self.order {
             return Err(Error::call(format!(
-                "the network is of order {}, the batch of order {}",
+                "the network has order {}, the batch has order {}",
                 self.order,
                 batch.space().order()
             )));
@@ -288,13 +289,15 @@ impl PpgnConfig {
             )));
         }
         if let (Space::Quotient(_), Some(why)) = (batch.space(), self.needs_pairs()) {
-            return Err(Error::call(format!("the batch has colours as rows, and {why}")));
+            return Err(Error::call(format!(
+                "the batch is on the quotient space, but the network requires the dense space: {why}"
+            )));
         }
         if let Space::Quotient(quotient) = batch.space()
             && quotient.depth() < self.blocks.len()
         {
             return Err(Error::call(format!(
-                "the network has {} blocks, the batch's colours are for {}",
+                "the network has {} blocks, but the colours of the batch are for at most {}",
                 self.blocks.len(),
                 quotient.depth()
             )));
@@ -303,7 +306,7 @@ impl PpgnConfig {
     }
 }
 
-/// So many zeros, in this memory if it is as long.
+/// This many zeros, reusing the memory if it has the right length.
 fn zeros<T: Number>(memory: Option<Vec<T>>, length: usize) -> Vec<T> {
     match memory.filter(|memory| memory.len() == length) {
         Some(mut memory) => {
@@ -319,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_and_batches_go_to_other_threads() {
+    fn networks_and_batches_can_be_sent_to_other_threads() {
         fn sendable<T: Send + Sync>() {}
         sendable::<Ppgn>();
         sendable::<Batch>();

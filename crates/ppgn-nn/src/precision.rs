@@ -1,11 +1,10 @@
 //! Numbers in one of two precisions, as plain vectors.
 //!
-//! A run is f32 or f64 as a whole, chosen at run time. [`Values`] is a vector of either kind, and [`Number`] names the two
-//! kinds for code that is generic over them.
+//! A run uses f32 or f64 throughout, chosen at run time. [`Values`] is a vector of either type, and [`Number`] is the
+//! trait of the two types for generic code.
 
 use crate::error::{Error, Result};
-use ppgn_graph::encode::Real;
-use ppgn_wl::Bits;
+use ppgn_graph::Float;
 use serde::{Deserialize, Serialize};
 
 /// The precision of a network, its batches and its optimiser.
@@ -36,7 +35,7 @@ impl std::str::FromStr for Precision {
         match name {
             "f32" => Ok(Precision::F32),
             "f64" => Ok(Precision::F64),
-            _ => Err(Error::call(format!("`{name}` is not a precision; there are f32 and f64"))),
+            _ => Err(Error::call(format!("`{name}` is not a precision; choose f32 or f64"))),
         }
     }
 }
@@ -48,17 +47,17 @@ mod sealed {
 }
 
 /// `f32` or `f64`.
-pub trait Number: Real + ppgn_kernels::Real + Bits + sealed::Sealed {
-    /// Which of the two.
+pub trait Number: Float + ppgn_kernels::Real + sealed::Sealed {
+    /// Its precision.
     const PRECISION: Precision;
 
-    /// A vector of them, as one of either kind.
+    /// Wraps a vector.
     fn values(numbers: Vec<Self>) -> Values;
 
-    /// The numbers of values that are of this kind.
+    /// The numbers, if the values are of this type.
     fn slice(values: &Values) -> Option<&[Self]>;
 
-    /// The vector of values that are of this kind.
+    /// The vector, if the values are of this type.
     fn vector(values: Values) -> Option<Vec<Self>>;
 }
 
@@ -105,7 +104,7 @@ pub enum Values {
     F64(Vec<f64>),
 }
 
-/// Runs the same expression on whichever vector there is.
+/// Evaluates the same expression for either type of vector.
 macro_rules! each {
     ($values:expr, $v:ident => $body:expr) => {
         match $values {
@@ -117,7 +116,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Values {
-    /// So many zeros.
+    /// `length` zeros.
     pub fn zeros(precision: Precision, length: usize) -> Self {
         match precision {
             Precision::F32 => Values::F32(vec![0.0; length]),
@@ -133,17 +132,17 @@ impl Values {
         }
     }
 
-    /// How many.
+    /// The number of values.
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// In which precision.
+    /// Their precision.
     pub fn precision(&self) -> Precision {
         match self {
             Values::F32(_) => Precision::F32,
@@ -164,16 +163,16 @@ impl Values {
         each!(self, v => ppgn_kernels::finite(v))
     }
 
-    /// Copies `from` to the places from `start` on; both must be in one precision.
+    /// Copies `from` to the positions starting at `start`; both must have the same precision.
     pub(crate) fn put(&mut self, start: usize, from: &Values) {
         match (self, from) {
             (Values::F32(to), Values::F32(from)) => to[start..start + from.len()].copy_from_slice(from),
             (Values::F64(to), Values::F64(from)) => to[start..start + from.len()].copy_from_slice(from),
-            _ => unreachable!("a network is in one precision"),
+            _ => unreachable!("a network has a single precision"),
         }
     }
 
-    /// A part of the numbers.
+    /// A range of the numbers.
     pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Values {
         match self {
             Values::F32(v) => Values::F32(v[range].to_vec()),

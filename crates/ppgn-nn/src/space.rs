@@ -1,15 +1,15 @@
-//! The space a network runs on: what is a row, and how rows of one level make those of the next.
+//! The space a network runs on: what a row is, and how the rows of one level give those of the next.
 //!
-//! Blocks see four operations only. Block l takes rows of level l and gives rows of level l + 1:
+//! Blocks use only four operations. Block l maps rows of level l to rows of level l + 1:
 //!
-//! - *rows*: how many there are at a level ([`Space::rows`]);
-//! - *lift*: what a row of level l is at level l + 1 (the skip connection's X);
+//! - *rows*: the number of rows at a level ([`Space::rows`]);
+//! - *lift*: the row of level l that each row of level l + 1 comes from (X on the skip connection);
 //! - *product*: W at level l + 1 from m1(X) and m2(X) at level l;
 //! - *pool*: one row per graph, over its diagonal pairs and over the others.
 //!
-//! Everything else in a network acts on a row alone, and so does not know the space. In [`Dense`] every ordered pair of
-//! nodes is a row at every level; in [`Quotient`], every colour that 2-FWL gives pairs after as many rounds. For networks
-//! of order k it is k-tuples and k-FWL. A space is no part of a network: it comes with the batch.
+//! Everything else in a network acts on each row separately and does not depend on the space. In [`Dense`], every
+//! ordered pair of nodes is a row at every level; in [`Quotient`], a row of level l is a colour of pairs after l rounds
+//! of 2-FWL. Networks of order k use k-tuples and k-FWL. A space belongs to a batch, not to a network.
 
 use crate::error::{Error, Result};
 use crate::quotient::Quotient;
@@ -19,14 +19,14 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Space {
-    /// Every ordered pair of nodes of every graph.
+    /// One row per ordered pair of nodes of every graph.
     Dense(Dense),
-    /// Every colour of such pairs.
+    /// One row per colour of such pairs.
     Quotient(Arc<Quotient>),
 }
 
 impl Space {
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         match self {
             Space::Dense(dense) => dense.graphs(),
@@ -34,7 +34,7 @@ impl Space {
         }
     }
 
-    /// The length of the tuples that rows stand for: 2 for pairs.
+    /// The order of the tuples that rows represent: 2 for pairs.
     pub fn order(&self) -> usize {
         match self {
             Space::Dense(dense) => dense.order(),
@@ -42,10 +42,10 @@ impl Space {
         }
     }
 
-    /// How many rows there are before block `level` (and after block `level - 1`).
+    /// The number of rows before block `level` (and after block `level - 1`).
     ///
     /// # Panics
-    /// In the quotient, beyond the level that its colours were found for.
+    /// On the quotient space, if `level` exceeds the depth its colours were computed for.
     pub fn rows(&self, level: usize) -> usize {
         match self {
             Space::Dense(dense) => dense.rows(),
@@ -54,43 +54,44 @@ impl Space {
     }
 }
 
-/// All pairs of all graphs, graph after graph: pair (i, j) of a graph with n nodes at its row i*n + j. Or all k-tuples, in
-/// lexicographic order.
+/// All pairs of all graphs, graph after graph: pair (i, j) of a graph with n nodes is its row i*n + j. For order k, all
+/// k-tuples in lexicographic order.
 ///
-/// Graphs lie in the order of their sizes, so that those of one size are one stretch of rows: neither product nor
-/// pooling needs padding, masks or gathers. Results a graph come back in the order in which the graphs were given.
+/// Graphs are stored in order of size, so that graphs of the same size form one contiguous range of rows: neither
+/// product nor pooling needs padding, masks or gathers. Results per graph are returned in the order in which the graphs
+/// were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dense {
-    /// The length of the tuples.
+    /// The order of the tuples.
     order: usize,
     groups: Vec<Group>,
-    /// Given number of each graph, in the order in which they lie.
+    /// The original index of each graph, in storage order.
     given: Vec<usize>,
     rows: usize,
 }
 
-/// Graphs of one size that lie side by side.
+/// Consecutive graphs of the same size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// Nodes of each.
+    /// Nodes per graph.
     pub nodes: usize,
-    /// How many graphs.
+    /// The number of graphs.
     pub graphs: usize,
-    /// The first row of the first.
+    /// The first row of the first graph.
     pub start: usize,
-    /// Rows of each.
+    /// Rows per graph.
     pub each: usize,
 }
 
 impl Group {
-    /// Rows of the group.
+    /// Rows of the whole group.
     pub fn rows(&self) -> usize {
         self.graphs * self.each
     }
 }
 
 impl Dense {
-    /// The space of graphs with so many nodes each.
+    /// The space of graphs with these numbers of nodes.
     ///
     /// ```
     /// use ppgn_nn::Dense;
@@ -117,9 +118,7 @@ impl Dense {
             let sum = each.and_then(|each| Some((each, rows.checked_add(each)?)));
             let (each, next) = sum.ok_or_else(|| {
                 let what = if k == 2 { "pairs".to_string() } else { format!("{k}-tuples") };
-                Error::unfit(format!(
-                    "graph {graph} of the batch has {n} nodes: their {what} are too many to number"
-                ))
+                Error::unfit(format!("graph {graph} of the batch has {n} nodes, too many {what} to index"))
             })?;
             match groups.last_mut() {
                 Some(group) if group.nodes == n => group.graphs += 1,
@@ -130,32 +129,32 @@ impl Dense {
         Ok(Dense { order: k, groups, given, rows })
     }
 
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.given.len()
     }
 
-    /// The length of the tuples that are its rows: 2 for pairs.
+    /// The order of the tuples that are its rows: 2 for pairs.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// How many rows, the sum of n*n over the graphs, or of n^k.
+    /// The number of rows: the sum of n*n, or n^k, over the graphs.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The given number of each graph, in the order in which they lie.
+    /// The original index of each graph, in storage order.
     pub fn given(&self) -> &[usize] {
         &self.given
     }
 
-    /// The groups of graphs of one size, in the order in which they lie.
+    /// The groups of graphs of equal size, in storage order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
 
-    /// Nodes and first row of every graph, in the order in which they lie.
+    /// Number of nodes and first row of every graph, in storage order.
     pub fn starts(&self) -> impl Iterator<Item = (usize, usize)> {
         let of = |group: &Group| {
             let Group { nodes, graphs, start, each } = *group;

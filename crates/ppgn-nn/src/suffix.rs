@@ -1,8 +1,7 @@
 //! From pooled features to scores: the two suffixes of the paper's Section 7, as data.
 //!
-//! Suffix i is an MLP on the last block's pooled features (512, 256, outputs, with ReLU between the layers); suffix ii is one
-//! linear map per block, `sum over l of pool(X_l) A_l^T + b_l`. The kernels compute both
-//! ([`ppgn_kernels::Suffix`]).
+//! Suffix i is an MLP on the last block's pooled features (512, 256, outputs, with ReLU in between); suffix ii is one
+//! linear map per block, `sum over l of pool(X_l) A_l^T + b_l`. The kernels compute both ([`ppgn_kernels::Suffix`]).
 
 use crate::config::{PpgnConfig, SuffixKind};
 use crate::model::{Layer, LayerKind};

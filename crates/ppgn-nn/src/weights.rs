@@ -1,8 +1,8 @@
 //! Weights in files: safetensors, under the names of the authors' checkpoints.
 //!
-//! A file is a function of what is in it: tensors in a fixed order, and at most one metadata key (the crate would write
-//! several in random order). It appears complete or not at all. Reading checks names, shapes and precision, and says
-//! what does not fit.
+//! Equal contents give equal files: tensors in a fixed order, and at most one metadata key (the crate would write
+//! several in random order). A file is written completely or not at all. Reading checks names, shapes and precision,
+//! and reports every mismatch.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
@@ -18,23 +18,23 @@ use std::path::Path;
 /// The metadata key that holds a network's configuration as JSON.
 const CONFIG: &str = "ppgn";
 
-/// A tensor with its name, as it is in a file.
+/// A tensor with its name, as stored in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
     /// Its name.
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Its numbers, row-major; as many as the shape has.
+    /// Its numbers, row-major.
     pub values: Values,
 }
 
-/// What [`read`] found in a file.
+/// The contents of a file, as returned by [`read`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tensors {
-    /// Where they come from, for messages.
+    /// The file's path, for messages.
     pub file: String,
-    /// Shape and numbers by name.
+    /// Shape and numbers of every tensor, by name.
     pub tensors: BTreeMap<String, (Vec<usize>, Values)>,
     /// The metadata.
     pub metadata: BTreeMap<String, String>,
@@ -42,7 +42,8 @@ pub struct Tensors {
 
 /// Writes tensors to a safetensors file, with at most one metadata entry (key, text).
 ///
-/// Equal tensors give equal bytes. The file is synced and then renamed, so it is there as a whole or not at all.
+/// Equal tensors give equal bytes. The file is written to a temporary name, synced and renamed, so that it is complete
+/// or absent.
 pub fn write(path: impl AsRef<Path>, tensors: &[Named], metadata: Option<(&str, &str)>) -> Result<()> {
     let path = path.as_ref();
     let bytes: Vec<Vec<u8>> = tensors.iter().map(|t| to_bytes(&t.values)).collect();
@@ -75,9 +76,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensors> {
             Dtype::F32 => Values::F32(chunks(view.data(), f32::from_le_bytes)),
             Dtype::F64 => Values::F64(chunks(view.data(), f64::from_le_bytes)),
             other => {
-                return Err(
-                    Defect::new(file, format!("`{name}` is of the type {other}, not F32 or F64")).into()
-                );
+                return Err(Defect::new(file, format!("`{name}` has type {other}, not F32 or F64")).into());
             }
         };
         tensors.insert(name.to_string(), (view.shape().to_vec(), values));
@@ -105,12 +104,15 @@ pub(crate) fn chunks<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -
 }
 
 impl Layout {
-    /// Arrays of this layout (parameters, gradients, moments) as named tensors; `prefix` goes before every name.
+    /// Arrays of this layout (parameters, gradients, moments) as named tensors; every name gets the prefix.
     pub fn named(&self, prefix: &str, arrays: &[Values]) -> Result<Vec<Named>> {
         let lengths = |values: &[Values]| values.iter().map(Values::len).collect::<Vec<_>>();
-        let wanted: Vec<usize> = self.arrays().iter().map(Array::len).collect();
-        if lengths(arrays) != wanted {
-            return Err(Error::call(format!("arrays of {:?} numbers, not of {wanted:?}", lengths(arrays))));
+        let expected: Vec<usize> = self.arrays().iter().map(Array::len).collect();
+        if lengths(arrays) != expected {
+            return Err(Error::call(format!(
+                "expected arrays of lengths {expected:?}, found {:?}",
+                lengths(arrays)
+            )));
         }
         let named = |(a, part): (usize, &Part)| Named {
             name: format!("{prefix}{}", part.name),
@@ -120,17 +122,17 @@ impl Layout {
         Ok(self.parts().map(named).collect())
     }
 
-    /// Arrays of this layout from the tensors with this prefix, all in one precision.
+    /// Arrays of this layout from the tensors with this prefix, all in the same precision.
     ///
-    /// A name that is missing, and one with the prefix that does not belong, is an error that lists them; so is a wrong
-    /// shape. Names with another prefix are none of its business.
+    /// Missing names, unexpected names with this prefix, and wrong shapes are errors that list them. Names without the
+    /// prefix are ignored.
     pub fn collect(&self, prefix: &str, tensors: &Tensors) -> Result<Vec<Values>> {
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let full = |part: &crate::layout::Part| format!("{prefix}{}", part.name);
-        let wanted: std::collections::BTreeSet<String> = self.parts().map(|(_, p)| full(p)).collect();
-        let missing = wanted.iter().filter(|name| !tensors.tensors.contains_key(*name));
+        let expected: std::collections::BTreeSet<String> = self.parts().map(|(_, p)| full(p)).collect();
+        let missing = expected.iter().filter(|name| !tensors.tensors.contains_key(*name));
         let missing: Vec<&str> = missing.map(String::as_str).collect();
-        let extra = tensors.tensors.keys().filter(|n| n.starts_with(prefix) && !wanted.contains(*n));
+        let extra = tensors.tensors.keys().filter(|n| n.starts_with(prefix) && !expected.contains(*n));
         let extra: Vec<&str> = extra.map(String::as_str).collect();
         if !missing.is_empty() || !extra.is_empty() {
             return Err(defect(names_differ(&missing, &extra)));
@@ -157,21 +159,21 @@ impl Layout {
     }
 }
 
-/// Says which names are missing and which are too many.
+/// Describes which names are missing and which are unexpected.
 pub(crate) fn names_differ(missing: &[&str], extra: &[&str]) -> String {
     let list = |what: &str, names: &[&str]| match names {
         [] => None,
         _ => Some(format!("{what}: {}", names.join(", "))),
     };
-    let lists = [list("missing", missing), list("not part of such a network", extra)];
+    let lists = [list("missing", missing), list("unexpected", extra)];
     format!(
-        "the names of the weights do not fit; {}",
+        "the names of the weights do not match the network; {}",
         lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
     )
 }
 
 impl Ppgn {
-    /// Writes the network, its configuration included, to a safetensors file.
+    /// Writes the network, including its configuration, to a safetensors file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let arrays: Vec<Values> = self.parameters()?.into_iter().map(|(_, values)| values).collect();
         let config = serde_json::to_string(self.config()).map_err(|e| Error::unfit(e.to_string()))?;
@@ -195,9 +197,7 @@ impl Ppgn {
         let tensors = read(path)?;
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let config = tensors.metadata.get(CONFIG).ok_or_else(|| {
-            defect(format!(
-                "no configuration: the metadata has no key `{CONFIG}`, so ppgn has not written it"
-            ))
+            defect(format!("no configuration: the metadata has no key `{CONFIG}`, so ppgn did not write it"))
         })?;
         let config: PpgnConfig =
             serde_json::from_str(config).map_err(|e| defect(format!("its configuration is damaged: {e}")))?;

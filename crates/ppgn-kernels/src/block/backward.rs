@@ -1,7 +1,7 @@
-//! A block backward: through the join, then branch by branch. A gradient takes the place of what it is the gradient of as
-//! soon as that was used.
+//! The backward pass of a block: through the join, then branch by branch. Each gradient overwrites the value it belongs
+//! to as soon as that value is no longer needed.
 
-use super::{Block, Branch, Kept, Made, Pairs, Product, slices};
+use super::{Block, Branch, Computed, Kept, Pairs, Product, slices};
 use crate::generalised::generalised_product_backward;
 use crate::generalised::quotient::quotient_generalised_backward;
 use crate::linear::{Input, Joined, add_to, linear_backward};
@@ -16,22 +16,22 @@ use rayon::prelude::*;
 
 /// The gradient of a branch's result.
 enum Slope<T: Real> {
-    /// It is X's, and goes there.
+    /// The branch is X itself, so its gradient goes straight into X's.
     Input,
-    /// In a buffer of its own.
+    /// Stored in a separate buffer.
     Apart(Buffer<T>),
-    /// In the place of the result; what that was, where it is needed again.
+    /// Overwrites the result; holds a copy of the result if it is needed again.
     InPlace(Option<Buffer<T>>),
 }
 
 impl<T: Real> Block<'_, T> {
-    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and gives X's if it is wanted. `d`
-    /// is the gradient of the output.
+    /// Adds the gradients of all parameters to `gradient`, the block's flat array, and returns X's gradient if
+    /// requested. `d` is the gradient of the output.
     ///
     /// # Shapes
     /// - `x`, result: `[rows, inputs]`
     /// - `d`: `[rows of the next level, outputs]`
-    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
     pub fn backward(
         &self,
         workspace: &Workspace,
@@ -40,15 +40,15 @@ impl<T: Real> Block<'_, T> {
         kept: Kept<T>,
         d: Buffer<T>,
         gradient: &mut [T],
-        wanted: bool,
+        with_input: bool,
     ) -> Option<Buffer<T>> {
         let count = x.len() / self.inputs;
-        let (below, meets) = (pairs.drop(workspace, &d, self.outputs(), count), self.meets());
-        if let (Pairs::Quotient { .. }, false) = (pairs, meets) {
-            return self.backward(workspace, Pairs::Dense(&[]), x, kept, below?, gradient, wanted);
+        let (below, combines_rows) = (pairs.drop(workspace, &d, self.outputs(), count), self.combines_rows());
+        if let (Pairs::Quotient { .. }, false) = (pairs, combines_rows) {
+            return self.backward(workspace, Pairs::Dense(&[]), x, kept, below?, gradient, with_input);
         }
         let Kept { mut branches, hidden } = kept;
-        let mut dx = wanted.then(|| match self.branches.iter().any(|b| matches!(b, Branch::Skip)) {
+        let mut dx = with_input.then(|| match self.branches.iter().any(|b| matches!(b, Branch::Skip)) {
             true => Buffer::dirty(workspace, x.len()),
             false => Buffer::zeros(workspace, x.len()),
         });
@@ -60,7 +60,7 @@ impl<T: Real> Block<'_, T> {
             rest = next;
         }
         let mut slopes: Vec<Slope<T>> =
-            self.branches.iter().zip(&branches).map(|(b, made)| b.slope(workspace, made)).collect();
+            self.branches.iter().zip(&branches).map(|(b, computed)| b.slope(workspace, computed)).collect();
         {
             let below = below.as_deref().unwrap_or(&d);
             self.join_backward(
@@ -74,12 +74,14 @@ impl<T: Real> Block<'_, T> {
                 rest,
             );
         }
-        let added = (self.residual && wanted).then(|| below.unwrap_or_else(|| Buffer::copy(workspace, &d)));
+        let added =
+            (self.residual && with_input).then(|| below.unwrap_or_else(|| Buffer::copy(workspace, &d)));
         drop(d);
         let mut hidden = hidden.map(Vec::into_iter);
-        for (((branch, made), slope), gradient) in self.branches.iter().zip(branches).zip(slopes).zip(own) {
+        for (((branch, computed), slope), gradient) in self.branches.iter().zip(branches).zip(slopes).zip(own)
+        {
             let hidden = hidden.as_mut().map(|hidden| hidden.by_ref().take(branch.mlps().len()).collect());
-            branch.backward(workspace, pairs, x, made, slope, hidden, gradient, dx.as_deref_mut());
+            branch.backward(workspace, pairs, x, computed, slope, hidden, gradient, dx.as_deref_mut());
         }
         if let (Some(dx), Some(more)) = (&mut dx, added) {
             add_to(dx, &more);
@@ -87,31 +89,33 @@ impl<T: Real> Block<'_, T> {
         dx
     }
 
-    /// The way back through the join: fills every branch's slope.
-    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    /// The backward pass through the join: fills in the gradient of every branch's result.
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
     fn join_backward(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
         [below, d]: [&[T]; 2],
         x: &[T],
-        made: &mut [Made<T>],
+        computed: &mut [Computed<T>],
         slopes: &mut [Slope<T>],
         dx: Option<&mut [T]>,
         gradient: &mut [T],
     ) {
         let outputs = self.outputs();
         let mut dx = dx;
-        let mut inputs = Vec::with_capacity(made.len());
-        for (made, slope) in made.iter_mut().zip(slopes) {
-            inputs.push(match (made, slope) {
-                (Made::Input, _) => Input::Apart(x, dx.take()),
-                (Made::Rows(y), Slope::Apart(d)) => Input::Apart(y, Some(&mut **d)),
-                (Made::Equivariant(ys), Slope::Apart(d)) => {
+        let mut inputs = Vec::with_capacity(computed.len());
+        for (computed, slope) in computed.iter_mut().zip(slopes) {
+            inputs.push(match (computed, slope) {
+                (Computed::Input, _) => Input::Apart(x, dx.take()),
+                (Computed::Rows(y), Slope::Apart(d)) => Input::Apart(y, Some(&mut **d)),
+                (Computed::Equivariant(ys), Slope::Apart(d)) => {
                     Input::Apart(ys.last().map_or(&[], |y| y), Some(&mut **d))
                 }
-                (Made::Product { w, .. }, _) => Input::InPlace(w),
-                (Made::Rows(_) | Made::Equivariant(_), _) => unreachable!("their slopes lie apart"),
+                (Computed::Product { w, .. }, _) => Input::InPlace(w),
+                (Computed::Rows(_) | Computed::Equivariant(_), _) => {
+                    unreachable!("their gradients have separate buffers")
+                }
             });
         }
         let Some(join) = self.join else {
@@ -146,42 +150,42 @@ impl<T: Real> Block<'_, T> {
 }
 
 impl<'a, T: Real> Branch<'a, T> {
-    /// Where the gradient of its result goes.
-    fn slope(&self, workspace: &Workspace, made: &Made<T>) -> Slope<T> {
-        match (self, made) {
+    /// Chooses where the gradient of its result is stored.
+    fn slope(&self, workspace: &Workspace, computed: &Computed<T>) -> Slope<T> {
+        match (self, computed) {
             (Branch::Skip, _) => Slope::Input,
-            // The norm's gradient needs what W's gradient takes the place of.
-            (Branch::Product { norm: Some(_), .. }, Made::Product { w, .. }) => {
+            // The norm's gradient needs W, which W's own gradient is about to overwrite.
+            (Branch::Product { norm: Some(_), .. }, Computed::Product { w, .. }) => {
                 Slope::InPlace(Some(Buffer::copy(workspace, w)))
             }
             (Branch::Product { .. }, _) => Slope::InPlace(None),
-            (Branch::Rows(_) | Branch::Equivariant(_), made) => {
-                Slope::Apart(Buffer::dirty(workspace, made.result(&[]).len()))
+            (Branch::Rows(_) | Branch::Equivariant(_), computed) => {
+                Slope::Apart(Buffer::dirty(workspace, computed.result(&[]).len()))
             }
         }
     }
 
-    /// From the gradient of its result to those of its parameters, and X's, which is added to `dx`.
-    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    /// From the gradient of its result to those of its parameters and of X; the latter is added to `dx`.
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
     fn backward(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
         x: &[T],
-        made: Made<T>,
+        computed: Computed<T>,
         slope: Slope<T>,
         hidden: Option<Vec<Vec<Buffer<T>>>>,
         gradient: &mut [T],
         dx: Option<&mut [T]>,
     ) {
-        let ds = match (self, made, slope) {
-            (Branch::Rows(_), Made::Rows(y), Slope::Apart(mut d)) => {
+        let ds = match (self, computed, slope) {
+            (Branch::Rows(_), Computed::Rows(y), Slope::Apart(mut d)) => {
                 mask(&mut d, &y);
                 vec![d]
             }
             (
                 Branch::Product { product, factors, .. },
-                Made::Product { mut ys, mut w, scales },
+                Computed::Product { mut ys, mut w, scales },
                 Slope::InPlace(normed),
             ) => {
                 if let Some(normed) = normed {
@@ -190,7 +194,7 @@ impl<'a, T: Real> Branch<'a, T> {
                 product.multiply_backward(workspace, pairs, factors[0].outputs(), &w, &mut ys);
                 ys
             }
-            (Branch::Equivariant(layers), Made::Equivariant(ys), Slope::Apart(d)) => {
+            (Branch::Equivariant(layers), Computed::Equivariant(ys), Slope::Apart(d)) => {
                 return layers.backward(workspace, pairs.squares(), x, ys, d, gradient, dx);
             }
             _ => return,
@@ -205,11 +209,11 @@ impl<'a, T: Real> Branch<'a, T> {
         mlps_backward(workspace, x, mlps.collect(), dx);
     }
 
-    /// The hidden layers of its MLPs, which the forward pass did not keep.
+    /// Recomputes the hidden layers of its MLPs that the forward pass did not keep.
     fn hidden_again(&self, workspace: &Workspace, x: &[T]) -> Vec<Vec<Buffer<T>>> {
         let count = self.mlps().first().map_or(0, |mlp| x.len() / mlp.inputs());
         let mut hidden: Vec<Vec<Buffer<T>>> =
-            self.mlps().iter().map(|m: &Mlp<'a, T>| m.rooms(workspace, count)).collect();
+            self.mlps().iter().map(|m: &Mlp<'a, T>| m.buffers(workspace, count)).collect();
         let forward = self.mlps().iter().zip(&mut hidden);
         let forward = forward.map(|(mlp, hidden)| Forward { mlp, hidden: slices(hidden), y: None });
         mlps(workspace, x, forward.collect());
@@ -218,7 +222,7 @@ impl<'a, T: Real> Branch<'a, T> {
 }
 
 impl Product {
-    /// The gradients of the factors, in their places, from W's.
+    /// The gradients of the factors, written over them, from the gradient of W.
     fn multiply_backward<T: Real>(
         self,
         workspace: &Workspace,

@@ -1,6 +1,7 @@
-//! A block forward: all MLPs see a chunk of rows while it is in the cache, then rows meet, then the join.
+//! The forward pass of a block: all MLPs process a chunk of rows while it is in the cache, then come the products
+//! across rows, then the join.
 
-use super::{Block, Branch, Keep, Kept, Made, Pairs, Product, slices};
+use super::{Block, Branch, Computed, Keep, Kept, Pairs, Product, slices};
 use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::generalised_product;
 use crate::generalised::quotient::quotient_generalised;
@@ -15,14 +16,14 @@ use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
 impl<'a, T: Real> Block<'a, T> {
-    /// The output, and what the backward pass needs if it is wanted.
+    /// The output and, depending on `keep`, what the backward pass needs.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
     /// - result: `[rows of the next level, outputs]`
     ///
     /// # Complexity
-    /// O(rows * (layers' sizes) + products).
+    /// O(rows * parameters), plus the cost of the products.
     ///
     /// # Panics
     /// If there is an equivariant layer and the rows are colours.
@@ -33,8 +34,8 @@ impl<'a, T: Real> Block<'a, T> {
         x: &[T],
         keep: Keep,
     ) -> (Buffer<T>, Option<Kept<T>>) {
-        if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.meets()) {
-            // Rows do not meet, so all is computed below.
+        if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.combines_rows()) {
+            // No branch combines rows, so everything is computed on the level below.
             let (below, kept) = self.forward(workspace, Pairs::Dense(&[]), x, keep);
             return (lift(workspace, &below, self.outputs(), parents), kept);
         }
@@ -50,45 +51,45 @@ impl<'a, T: Real> Block<'a, T> {
         let mut ys: Vec<Buffer<T>> =
             all.iter().map(|m| Buffer::dirty(workspace, count * m.outputs())).collect();
         let mut hidden: Option<Vec<Vec<Buffer<T>>>> =
-            (keep == Keep::Hidden).then(|| all.iter().map(|m| m.rooms(workspace, count)).collect());
-        let mut rooms = hidden.iter_mut().flatten();
+            (keep == Keep::Hidden).then(|| all.iter().map(|m| m.buffers(workspace, count)).collect());
+        let mut buffers = hidden.iter_mut().flatten();
         let forward = all.iter().zip(&mut ys).map(|(mlp, y)| Forward {
             mlp,
-            hidden: rooms.next().map(|rooms| slices(rooms)).unwrap_or_default(),
+            hidden: buffers.next().map(|buffers| slices(buffers)).unwrap_or_default(),
             y: Some(&mut y[..]),
         });
         mlps(workspace, x, forward.collect());
         let mut ys = ys.into_iter();
-        let branches: Vec<Made<T>> = self
+        let branches: Vec<Computed<T>> = self
             .branches
             .iter()
             .map(|branch| {
                 let ys = ys.by_ref().take(branch.mlps().len()).collect();
-                branch.meet(workspace, pairs, x, ys, above, keep)
+                branch.finish(workspace, pairs, x, ys, above, keep)
             })
             .collect();
         let output = self.join(workspace, pairs, x, &branches, above);
         (output, (keep != Keep::Nothing).then_some(Kept { branches, hidden }))
     }
 
-    /// The join on all results. Linear maps and lifting commute, and there are no more rows below than above: what is
-    /// computed below is joined below, and lifted.
+    /// The join applied to all results. Linear maps commute with lifting, and the level below never has more rows than
+    /// the level above: what is computed below is joined below and then lifted.
     fn join(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
         x: &[T],
-        made: &[Made<T>],
+        computed: &[Computed<T>],
         above: usize,
     ) -> Buffer<T> {
         let outputs = self.outputs();
         let mut output = Buffer::dirty(workspace, above * outputs);
         let Some(join) = self.join else {
-            let columns: Vec<_> = self.columns().zip(made).collect();
+            let columns: Vec<_> = self.columns().zip(computed).collect();
             output.par_chunks_mut(outputs).enumerate().for_each(|(row, to)| {
-                for ((branch, width, from), made) in &columns {
+                for ((branch, width, from), computed) in &columns {
                     let row = if branch.is_above() { row } else { pairs.parent(row) };
-                    to[*from..from + width].copy_from_slice(&made.result(x)[row * width..][..*width]);
+                    to[*from..from + width].copy_from_slice(&computed.result(x)[row * width..][..*width]);
                 }
                 if self.residual {
                     add_to(to, &x[pairs.parent(row) * self.inputs..][..self.inputs]);
@@ -97,9 +98,9 @@ impl<'a, T: Real> Block<'a, T> {
             return output;
         };
         let panels = self.panels(join, |layer, from, width| layer.forward_panels(workspace, from, width));
-        let parts = self.columns().zip(made).zip(&panels);
-        let parts = parts.map(|(((branch, width, _), made), panels)| {
-            (branch.is_above(), Part { numbers: made.result(x), width, panels })
+        let parts = self.columns().zip(computed).zip(&panels);
+        let parts = parts.map(|(((branch, width, _), computed), panels)| {
+            (branch.is_above(), Part { numbers: computed.result(x), width, panels })
         });
         let (upper, lower): (Vec<_>, Vec<_>) = parts.partition(|(is_above, _)| *is_above);
         let [upper, lower] =
@@ -109,7 +110,7 @@ impl<'a, T: Real> Block<'a, T> {
             match lower.split_first() {
                 Some((first, others)) => {
                     first.multiply(start, count, to, Start::Bias(join.bias));
-                    others.iter().for_each(|part| part.multiply(start, count, to, Start::There));
+                    others.iter().for_each(|part| part.multiply(start, count, to, Start::Current));
                 }
                 None => to.chunks_exact_mut(outputs).for_each(|to| to.copy_from_slice(join.bias)),
             }
@@ -124,7 +125,7 @@ impl<'a, T: Real> Block<'a, T> {
                 chunks.filter(|_| !workspace.is_stopped()).for_each(|(at, to)| {
                     below(at * chunk, to);
                     let count = to.len() / outputs;
-                    upper.iter().for_each(|part| part.multiply(at * chunk, count, to, Start::There));
+                    upper.iter().for_each(|part| part.multiply(at * chunk, count, to, Start::Current));
                 });
             }
             Pairs::Quotient { parents, .. } => {
@@ -139,7 +140,7 @@ impl<'a, T: Real> Block<'a, T> {
                     if workspace.is_stopped() {
                         return;
                     }
-                    let start = |n| if n == 0 { Start::Table(&lifted[..], parents) } else { Start::There };
+                    let start = |n| if n == 0 { Start::Table(&lifted[..], parents) } else { Start::Current };
                     for (n, part) in upper.iter().enumerate() {
                         part.multiply(at * chunk, parents.len(), to, start(n));
                     }
@@ -149,7 +150,7 @@ impl<'a, T: Real> Block<'a, T> {
         output
     }
 
-    /// The part of the join that acts on every branch.
+    /// The part of the join that acts on each branch.
     pub(super) fn panels(
         &self,
         join: Layer<'a, T>,
@@ -175,8 +176,8 @@ impl<T: Real> Part<'_, T> {
 }
 
 impl<T: Real> Branch<'_, T> {
-    /// What is left to do once the MLPs have given `ys`.
-    fn meet(
+    /// The rest of the branch, once the MLPs have computed `ys`.
+    fn finish(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
@@ -184,27 +185,27 @@ impl<T: Real> Branch<'_, T> {
         mut ys: Vec<Buffer<T>>,
         above: usize,
         keep: Keep,
-    ) -> Made<T> {
+    ) -> Computed<T> {
         match self {
-            Branch::Skip => Made::Input,
-            Branch::Rows(_) => Made::Rows(ys.swap_remove(0)),
+            Branch::Skip => Computed::Input,
+            Branch::Rows(_) => Computed::Rows(ys.swap_remove(0)),
             Branch::Product { product, factors, norm } => {
                 let width = self.outputs(0);
                 let mut w = Buffer::dirty(workspace, above * width);
                 let each = factors[0].outputs();
                 product.multiply(workspace, pairs, each, &ys, &mut w);
                 let scales = norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
-                Made::Product { ys, w, scales }
+                Computed::Product { ys, w, scales }
             }
             Branch::Equivariant(layers) => {
-                Made::Equivariant(layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing))
+                Computed::Equivariant(layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing))
             }
         }
     }
 }
 
 impl Product {
-    /// W from the factors, `channels` wide each.
+    /// W from the factors, each with `channels` channels.
     fn multiply<T: Real>(
         self,
         workspace: &Workspace,
@@ -233,7 +234,7 @@ impl Product {
     }
 }
 
-/// Each row from its row below.
+/// Copies to each row its parent row on the level below.
 fn lift<T: Real>(workspace: &Workspace, below: &[T], width: usize, parents: &[u32]) -> Buffer<T> {
     let mut above = Buffer::dirty(workspace, parents.len() * width);
     above

@@ -1,12 +1,12 @@
-//! A whole block: branches of the same rows side by side, and a layer that joins them.
+//! A whole block: several branches applied to the same rows, concatenated and joined by a linear layer.
 //!
-//! The paper's block is `m4(X, W)` with `W = m1(X) . m2(X)`: a branch that passes X by, one with two MLPs and their product,
-//! and the join m4. Every block of the comparison is such a list ([`Branch`]), so there is one forward pass ([`forward`])
-//! and one backward pass ([`backward`]) for all of them. Its parameters follow each other in one flat array: the branches'
-//! in order, then the join's, each layer's weight and then its bias.
+//! The paper's block is `m4(X, W)` with `W = m1(X) . m2(X)`: one branch is the skip connection, one consists of two
+//! MLPs and their product, and the join is m4. Every block of the comparison is such a list ([`Branch`]), so one
+//! forward pass ([`forward`]) and one backward pass ([`backward`]) serve all of them. The parameters are stored in one
+//! flat array: those of the branches in order, then those of the join; the weight of each layer precedes its bias.
 //!
-//! Branches that act on a row alone are *below*: on the quotient space they are computed for the rows of the level below and
-//! lifted. Those in which rows meet are *above*.
+//! Branches that act on each row separately are *below*: on the quotient space they are computed for the rows of the
+//! level below and then lifted. Branches that combine rows are *above*.
 
 mod backward;
 mod forward;
@@ -15,64 +15,64 @@ use crate::equivariant::Linears;
 use crate::linear::{Layer, add_to};
 use crate::mlp::Mlp;
 use crate::product::Square;
-use crate::quotient::Colours;
+use crate::quotient::ColourMatrix;
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 
-/// A block: the branches' results side by side, through the join if there is one.
+/// A block: the branches' results concatenated, then passed through the join if there is one.
 #[derive(Debug, Clone)]
 pub struct Block<'a, T> {
     /// Channels of X.
     pub inputs: usize,
-    /// First to last, at least one.
+    /// The branches in order, at least one.
     pub branches: Vec<Branch<'a, T>>,
-    /// A linear layer on the branches' results side by side; without it these are the output.
+    /// A linear layer on the concatenated results; without it, they are the output.
     pub join: Option<Layer<'a, T>>,
-    /// Whether X is added to the output, which is as wide.
+    /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
 }
 
-/// What a block computes of X before its join.
+/// What a block computes from X before its join.
 #[derive(Debug, Clone)]
 pub enum Branch<'a, T> {
     /// X itself.
     Skip,
-    /// An MLP on every row.
+    /// An MLP applied to every row.
     Rows(Mlp<'a, T>),
-    /// MLPs on every row, and a product of what they give.
+    /// MLPs applied to every row, followed by a product of their outputs.
     Product {
-        /// How rows meet.
+        /// The kind of product.
         product: Product,
-        /// The MLPs, all equally wide at their ends.
+        /// The MLPs; all have the same output width.
         factors: Vec<Mlp<'a, T>>,
-        /// The epsilon of an RMS norm of the product, or no norm.
+        /// The epsilon of an RMS norm after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers with a ReLU after each. They need all pairs as rows.
+    /// Linear equivariant layers, each followed by a ReLU. They require the dense space.
     Equivariant(Linears<'a, T>),
 }
 
-/// How the outputs of MLPs meet.
+/// How a product combines the outputs of MLPs across rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Product {
     /// `Y1 . Y2` in every channel, over pairs.
     Matrix,
-    /// The generalised product of as many factors as tuples have nodes; over pairs it is `Y2 . Y1`.
+    /// The generalised product of k factors over k-tuples; for pairs it is `Y2 . Y1`.
     Generalised,
-    /// The sums of Y1 over one index each, of tuples of so many nodes: so many times as wide as Y1.
+    /// The sums of Y1 over one index each, for tuples of the given order k; W is k times as wide as Y1.
     Sums(usize),
 }
 
-/// What a block's rows are, and how they become those of the next level.
+/// What the rows of a block are, and how they map to those of the next level.
 #[derive(Debug, Clone, Copy)]
 pub enum Pairs<'a> {
-    /// Every pair, or every tuple, is a row, before and after.
+    /// Every pair or tuple is a row, both before and after the block.
     Dense(&'a [Square]),
     /// One row per colour.
     Quotient {
-        /// The product.
-        colours: Colours<'a>,
-        /// The row below that each row comes from.
+        /// The input of the product: which row below each tuple has.
+        colours: ColourMatrix<'a>,
+        /// For each row, its parent row on the level below.
         parents: &'a [u32],
     },
 }
@@ -80,25 +80,25 @@ pub enum Pairs<'a> {
 /// What a forward pass keeps for the backward pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Nothing: there is none.
+    /// Nothing: there will be no backward pass.
     Nothing,
-    /// The results of branches and of their MLPs; hidden layers are computed again.
+    /// The results of the branches and of their MLPs; hidden layers are recomputed.
     Results,
-    /// The hidden layers too: faster, and the same numbers.
+    /// The hidden layers as well: faster, with identical results.
     Hidden,
 }
 
-/// What the backward pass needs beside X.
+/// What the backward pass needs besides X.
 #[derive(Debug)]
 pub struct Kept<T: Real> {
-    branches: Vec<Made<T>>,
-    /// The hidden layers of all MLPs in order, where they are kept.
+    branches: Vec<Computed<T>>,
+    /// The hidden layers of all MLPs in order, if they were kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
 /// What a branch has computed.
 #[derive(Debug)]
-enum Made<T: Real> {
+enum Computed<T: Real> {
     /// Nothing: it is X.
     Input,
     /// The MLP's output.
@@ -106,29 +106,29 @@ enum Made<T: Real> {
     Product {
         /// The factors.
         ys: Vec<Buffer<T>>,
-        /// Their product, normed.
+        /// Their product, normalised.
         w: Buffer<T>,
-        /// What the product was multiplied by, row by row, where there is a norm.
+        /// The factor that normalised each row; empty without a norm.
         scales: Vec<T>,
     },
-    /// The outputs of all layers, the last one's alone where there is no backward pass.
+    /// The outputs of all layers, or only the last if there is no backward pass.
     Equivariant(Vec<Buffer<T>>),
 }
 
-impl<T: Real> Made<T> {
-    /// The result, which is X's where the branch is X.
+impl<T: Real> Computed<T> {
+    /// The result; X itself for a skip connection.
     fn result<'a>(&'a self, x: &'a [T]) -> &'a [T] {
         match self {
-            Made::Input => x,
-            Made::Rows(y) => y,
-            Made::Product { w, .. } => w,
-            Made::Equivariant(ys) => ys.last().map_or(&[], |y| y),
+            Computed::Input => x,
+            Computed::Rows(y) => y,
+            Computed::Product { w, .. } => w,
+            Computed::Equivariant(ys) => ys.last().map_or(&[], |y| y),
         }
     }
 }
 
 impl<'a, T: Real> Branch<'a, T> {
-    /// Channels of its result, for an X with `inputs`.
+    /// Channels of its result, if X has `inputs` channels.
     fn outputs(&self, inputs: usize) -> usize {
         match self {
             Branch::Skip => inputs,
@@ -139,7 +139,7 @@ impl<'a, T: Real> Branch<'a, T> {
         }
     }
 
-    /// How many numbers it has in a flat array.
+    /// Number of parameters in the flat array.
     fn len(&self) -> usize {
         match self {
             Branch::Skip => 0,
@@ -149,7 +149,7 @@ impl<'a, T: Real> Branch<'a, T> {
         }
     }
 
-    /// Whether rows meet in it, so that it is computed for the rows of the next level.
+    /// Whether it combines rows, so that it is computed for the rows of the next level.
     fn is_above(&self) -> bool {
         matches!(self, Branch::Product { .. } | Branch::Equivariant(_))
     }
@@ -175,7 +175,7 @@ impl<'a, T: Real> Block<'a, T> {
         self.branches.iter().map(|branch| branch.outputs(self.inputs)).collect()
     }
 
-    /// Every branch with its result, its width, and its first column among all results side by side.
+    /// Every branch with the width of its result and its first column in the concatenation.
     fn columns<'s>(&'s self) -> impl Iterator<Item = (&'s Branch<'a, T>, usize, usize)> {
         self.branches.iter().zip(self.widths()).scan(0, |from, (branch, width)| {
             *from += width;
@@ -187,13 +187,14 @@ impl<'a, T: Real> Block<'a, T> {
         self.branches.iter().flat_map(Branch::mlps)
     }
 
-    /// Numbers per row in all hidden layers of its MLPs.
+    /// Total width of the hidden layers of its MLPs.
     pub fn hidden(&self) -> usize {
         self.mlps().map(Mlp::hidden).sum()
     }
 
-    /// Whether rows meet in any branch. Also holds that X is passed by at most once: gradients rely on it.
-    fn meets(&self) -> bool {
+    /// Whether any branch combines rows. Also asserts that there is at most one skip connection: the gradients rely on
+    /// it.
+    fn combines_rows(&self) -> bool {
         assert!(self.branches.iter().filter(|branch| matches!(branch, Branch::Skip)).count() <= 1);
         self.branches.iter().any(Branch::is_above)
     }
@@ -212,12 +213,12 @@ impl<'a> Pairs<'a> {
         match self {
             Pairs::Dense(graphs) => graphs,
             Pairs::Quotient { .. } => {
-                panic!("an equivariant layer needs all pairs, and these rows are colours")
+                panic!("equivariant layers require the dense space")
             }
         }
     }
 
-    /// The row below of a row.
+    /// The parent, on the level below, of a row.
     fn parent(&self, row: usize) -> usize {
         match self {
             Pairs::Dense(_) => row,
@@ -225,7 +226,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The gradient of rows that were lifted: each row below has the sum over its children. Nothing where lifting is
+    /// The gradient of rows that were lifted: each row below gets the sum over its children. `None` where lifting is
     /// the identity.
     fn drop<T: Real>(&self, workspace: &Workspace, d: &[T], width: usize, below: usize) -> Option<Buffer<T>> {
         let Pairs::Quotient { parents, .. } = self else { return None };

@@ -1,10 +1,10 @@
-//! The linear equivariant layer of matrices, forward and backward: the fifteen operations of Maron et al. 2019 and two
+//! The linear equivariant layer on matrices, forward and backward: the fifteen operations of Maron et al. 2019 and two
 //! biases.
 //!
-//! An operation takes the matrix X itself, its transpose, its diagonal, the sums of its rows or columns, its trace or its
-//! total, maps the channels, and puts the result into every entry, along rows or columns, or on the diagonal. Only two of
-//! the fifteen touch n^2 rows: the others map n rows a graph, or one. So do their gradients: the transpose of such a
-//! layer is such a layer, with the same sums before and the same broadcasts after.
+//! An operation takes the matrix X itself, its transpose, its diagonal, its row or column sums, its trace or its total,
+//! maps the channels, and broadcasts the result to every entry, along rows or columns, or to the diagonal. Only two of
+//! the fifteen process n^2 rows: the others map n rows per graph, or one. The same holds for their gradients: the
+//! transpose of such a layer is such a layer, with the same sums before and the same broadcasts after.
 //!
 //! | from | to every entry | along rows | along columns | on the diagonal |
 //! | --- | --- | --- | --- | --- |
@@ -12,7 +12,7 @@
 //! | row sums, column sums, diagonal | | 7, 10, 1 | 11, 12, 2 | 5, 9, 0 |
 //! | total, trace | 14, 4 | | | 13, 3 |
 //!
-//! The numbers are places in the lexicographic list of the partitions of four indices: two of the input, two of the
+//! The numbers are indices into the lexicographic list of the partitions of four indices: two of the input, two of the
 //! output.
 
 mod sums;
@@ -24,7 +24,7 @@ use crate::mlp::mask;
 use crate::product::Square;
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
-use sums::{Fate, Sums, mapped, transposed};
+use sums::{Epilogue, Sums, mapped, transposed};
 
 /// Operations of the basis: Bell(4).
 const OPERATIONS: usize = 15;
@@ -42,8 +42,8 @@ const OF_NODES: [[usize; 3]; 3] = [[7, 11, 5], [10, 12, 9], [1, 2, 0]];
 /// From total and trace (down) to everywhere and diagonal (across).
 const OF_GRAPHS: [[usize; 2]; 2] = [[14, 13], [4, 3]];
 
-/// `Y = ReLU(sum over the operations p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means:
-/// those of rows and columns and the trace divided by n, the total by n^2.
+/// `Y = ReLU(sum over the operations p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, where sums are
+/// normalised to means: row sums, column sums and the trace are divided by n, the total by n^2.
 #[derive(Debug, Clone, Copy)]
 pub struct Equivariant<'a, T> {
     /// A, `[15, inputs, outputs]`.
@@ -55,7 +55,7 @@ pub struct Equivariant<'a, T> {
 }
 
 impl<'a, T: Real> Equivariant<'a, T> {
-    /// A layer from a flat array that holds its weight and then its bias, and the rest of the array.
+    /// Splits a layer off the front of a flat array (weight, then bias); also returns the rest of the array.
     ///
     /// # Panics
     /// If the array is too short.
@@ -65,7 +65,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
         (Equivariant { weight, bias, inputs, outputs }, rest)
     }
 
-    /// How many numbers it has in a flat array.
+    /// Number of parameters in the flat array.
     pub(crate) fn len(&self) -> usize {
         self.weight.len() + self.bias.len()
     }
@@ -76,7 +76,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
         View::part(&self.weight[operation * size..][..size], self.inputs, self.outputs, 0, self.outputs)
     }
 
-    /// Maps side by side in one matrix, `[N * inputs, N * outputs]`.
+    /// Several channel maps as one block matrix, `[N * inputs, N * outputs]`.
     fn maps<const N: usize>(&self, operations: &[[usize; N]; N]) -> Vec<T> {
         let mut matrix = Vec::with_capacity(N * N * self.inputs * self.outputs);
         for down in operations {
@@ -97,7 +97,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
     /// - result: `[rows, outputs]`
     ///
     /// # Complexity
-    /// O(inputs * outputs) for each of the n^2 rows of a graph, and for n more.
+    /// O(sum of (n^2 + n) * inputs * outputs).
     pub(crate) fn forward(&self, workspace: &Workspace, graphs: &[Square], x: &[T]) -> Buffer<T> {
         let (a, b) = (self.inputs, self.outputs);
         let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
@@ -113,12 +113,12 @@ impl<'a, T: Real> Equivariant<'a, T> {
         }
         let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation)));
         let mut y = Buffer::dirty(workspace, x.len() / a * b);
-        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Fate::Relu);
+        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Epilogue::Relu);
         y
     }
 
-    /// Adds the gradients of weights and biases to `gradient`, a flat array, and that of X to `dx` if it is wanted. `d`
-    /// is the gradient of the output, already 0 where the ReLU was.
+    /// Adds the gradients of weights and biases to `gradient`, a flat array, and that of X to `dx` if given. `d` is the
+    /// gradient of the output, already masked by the ReLU.
     ///
     /// # Shapes
     /// - `x`, `dx`: `[rows, inputs]`
@@ -137,7 +137,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
     ) {
         let (a, b) = (self.inputs, self.outputs);
         let sums = Sums::of(workspace, graphs, x, a).means(graphs, a);
-        // The gradient of what was put along a row is the sum of the row, and so for columns, diagonal and all.
+        // The gradient of a broadcast along rows is the row sum; likewise for columns, the diagonal and all entries.
         let of_d = Sums::of(workspace, graphs, d, b);
         let turned = transposed(workspace, graphs, d, b);
         let (weight, bias) = gradient.split_at_mut(OPERATIONS * a * b);
@@ -164,10 +164,10 @@ impl<'a, T: Real> Equivariant<'a, T> {
         };
         let maps =
             [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation).transposed()));
-        spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Fate::Add);
+        spread.means(graphs, a).put(graphs, a, [d, &turned], &maps, dx, Epilogue::Add);
     }
 
-    /// Adds the gradient of maps side by side, `S^T D`, to those of their operations.
+    /// Adds the gradient of a block matrix of maps, `S^T D`, to the gradients of its operations.
     fn add_maps<const N: usize>(
         &self,
         workspace: &Workspace,
@@ -189,10 +189,10 @@ impl<'a, T: Real> Equivariant<'a, T> {
     }
 }
 
-/// Layers one after another, each with its ReLU.
+/// Equivariant layers in sequence, each followed by a ReLU.
 #[derive(Debug, Clone)]
 pub struct Linears<'a, T> {
-    /// First to last, at least one. Their parameters follow each other in one flat array.
+    /// The layers in order, at least one. Their parameters are consecutive in one flat array.
     pub layers: Vec<Equivariant<'a, T>>,
 }
 
@@ -202,19 +202,19 @@ impl<T: Real> Linears<'_, T> {
         self.layers[self.layers.len() - 1].outputs
     }
 
-    /// How many numbers they have in a flat array.
+    /// Number of parameters in the flat array.
     pub(crate) fn len(&self) -> usize {
         self.layers.iter().map(Equivariant::len).sum()
     }
 
-    /// The outputs of all layers, the last one's alone where there is no backward pass.
+    /// The outputs of all layers, or only the last if there is no backward pass.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
     /// - results: `[rows, outputs]` of each layer
     ///
     /// # Complexity
-    /// O(rows * (layers' sizes)).
+    /// O(rows * parameters).
     pub(crate) fn forward(
         &self,
         workspace: &Workspace,
@@ -233,13 +233,13 @@ impl<T: Real> Linears<'_, T> {
         results
     }
 
-    /// Adds the gradients of all parameters to `gradient`, their flat array, and X's to `dx` if it is wanted. `d` is the
-    /// gradient of the last output, `results` are all outputs.
+    /// Adds the gradients of all parameters to `gradient`, their flat array, and X's to `dx` if given. `d` is the
+    /// gradient of the last output; `results` holds the outputs of all layers.
     ///
     /// # Shapes
     /// - `x`, `dx`: `[rows, inputs]`
     /// - `d`: `[rows, outputs]`
-    #[allow(clippy::too_many_arguments, reason = "what a backward pass is made of")]
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
     pub(crate) fn backward(
         &self,
         workspace: &Workspace,

@@ -1,5 +1,5 @@
-//! What an equivariant layer has besides matrix products: sums over rows, columns, diagonals and all entries, and the
-//! broadcasts that put numbers back along them.
+//! The parts of an equivariant layer other than matrix products: sums over rows, columns, diagonals and all entries,
+//! and the broadcasts that reverse them.
 
 use crate::gemm::{End, Panels, Start, View, rows};
 use crate::linear::{add_to, chunk_rows};
@@ -8,20 +8,20 @@ use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
-/// What is summed of all matrices of a batch, or is to be spread over them.
+/// Sums over the matrices of a batch, or values to broadcast over them.
 pub(super) struct Sums<T: Real> {
-    /// Three a node, `[nodes, 3, width]`: of its row, of its column, of its place on the diagonal.
+    /// Three per node, `[nodes, 3, width]`: for its row, its column and its diagonal entry.
     pub(super) nodes: Buffer<T>,
-    /// Two a graph, `[graphs, 2, width]`: of all entries, of the diagonal.
+    /// Two per graph, `[graphs, 2, width]`: for all entries and for the diagonal.
     pub(super) graphs: Buffer<T>,
 }
 
-/// What becomes of rows that a layer gives.
+/// What to do with the rows a layer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// A ReLU, and they are the result.
+pub(super) enum Epilogue {
+    /// Apply a ReLU and store them.
     Relu,
-    /// They are added to what is there.
+    /// Add them to the current contents.
     Add,
 }
 
@@ -34,7 +34,7 @@ impl<T: Real> Sums<T> {
         }
     }
 
-    /// Each graph with its nodes' numbers and its own.
+    /// Each graph with its values per node and per graph.
     fn parts<'a>(
         &'a mut self,
         graphs: &'a [Square],
@@ -49,7 +49,7 @@ impl<T: Real> Sums<T> {
         graphs.iter().zip(self.graphs.chunks_exact_mut(2 * width)).map(part).collect()
     }
 
-    /// The sums of every matrix, each in the order of its rows.
+    /// The sums of every matrix, each accumulated in row order.
     pub(super) fn of(workspace: &Workspace, graphs: &[Square], x: &[T], width: usize) -> Self {
         let mut sums = Sums::dirty(workspace, graphs, width);
         sums.parts(graphs, width).into_par_iter().for_each(|(graph, nodes, own)| {
@@ -73,7 +73,7 @@ impl<T: Real> Sums<T> {
         sums
     }
 
-    /// What was summed over nodes divided by n, what was summed over pairs by n^2.
+    /// Turns sums into means: sums over nodes are divided by n, sums over pairs by n^2.
     pub(super) fn means(mut self, graphs: &[Square], width: usize) -> Self {
         for (graph, nodes, own) in self.parts(graphs, width) {
             let share = 1.0 / graph.nodes.max(1) as f64;
@@ -86,7 +86,8 @@ impl<T: Real> Sums<T> {
         self
     }
 
-    /// These along rows, columns, diagonals and everywhere, with what the maps make of X and of its transpose.
+    /// Broadcasts these values along rows, columns, diagonals and everywhere, and adds X and its transpose times their
+    /// maps.
     ///
     /// # Shapes
     /// - `x`: `[rows, depth]` each, `maps`: `[depth, width]` each
@@ -98,9 +99,10 @@ impl<T: Real> Sums<T> {
         x: [&[T]; 2],
         maps: &[Panels<T>; 2],
         y: &mut [T],
-        fate: Fate,
+        epilogue: Epilogue,
     ) {
-        // What goes everywhere goes along every column, what goes to a whole diagonal to its every place.
+        // A broadcast to all entries is one along every column; a broadcast to the diagonal is one to each of its
+        // entries.
         for (_, nodes, own) in self.parts(graphs, width) {
             for node in nodes.chunks_exact_mut(3 * width) {
                 add_to(&mut node[width..], own);
@@ -111,7 +113,7 @@ impl<T: Real> Sums<T> {
         for graph in graphs.iter().filter(|graph| graph.nodes > 0) {
             let (own, next) = nodes.split_at(graph.nodes * 3 * width);
             nodes = next;
-            // Some whole rows of the matrix at a time.
+            // A few whole rows of the matrix at a time.
             let lines = (chunk_rows(graph.rows()) / graph.nodes).max(1);
             for first in (0..graph.nodes).step_by(lines) {
                 let start = graph.start + first * graph.nodes;
@@ -129,19 +131,19 @@ impl<T: Real> Sums<T> {
             for (place, y) in y.chunks_exact_mut(width).enumerate() {
                 let (i, j) = (first + place / n, place % n);
                 let both = node(i, 0).iter().zip(node(j, 1)).map(|(&along, &down)| along + down);
-                match fate {
-                    Fate::Relu => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
-                    Fate::Add => y.iter_mut().zip(both).for_each(|(y, both)| *y += both),
+                match epilogue {
+                    Epilogue::Relu => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
+                    Epilogue::Add => y.iter_mut().zip(both).for_each(|(y, both)| *y += both),
                 }
                 if i == j {
                     add_to(y, node(i, 2));
                 }
             }
             let count = y.len() / width;
-            let end = if fate == Fate::Relu { End::Relu } else { End::Keep };
+            let end = if epilogue == Epilogue::Relu { End::Relu } else { End::Keep };
             let [x, turned] = x.map(|x| &x[start * depth..(start + count) * depth]);
-            rows(x, &maps[0], y, Start::There, End::Keep);
-            rows(turned, &maps[1], y, Start::There, end);
+            rows(x, &maps[0], y, Start::Current, End::Keep);
+            rows(turned, &maps[1], y, Start::Current, end);
         });
     }
 }
@@ -163,7 +165,7 @@ pub(super) fn mapped<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T
     y
 }
 
-/// Every matrix transposed; rows that belong to no graph are whatever they are.
+/// Every matrix transposed; rows that belong to no graph are left unspecified.
 pub(super) fn transposed<T: Real>(
     workspace: &Workspace,
     graphs: &[Square],

@@ -1,7 +1,7 @@
 //! The innermost loop: a tile of the result in registers.
 
 use crate::real::Real;
-use crate::simd::{MOST, MR, Simd};
+use crate::simd::{MAX_NR, MR, Simd};
 
 /// A tile of M rows by two vectors.
 pub(super) type Tile<V, const M: usize> = [[V; 2]; M];
@@ -19,10 +19,10 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     step: usize,
     b: *const T,
 ) {
-    // What the level has a loop of its own for is done by that; the lines that it leaves follow here.
+    // If the SIMD level has a hand-written loop, use it; the remaining lines follow here.
     let mut done = 0;
     if M == MR && step == 1 {
-        // SAFETY: the tile has MR rows, and the rest is as the caller vouches for.
+        // SAFETY: the tile has MR rows, and the caller guarantees the rest.
         done = unsafe { S::add_rows(tile.as_mut_ptr(), depth, a, row, b) };
     } else if M == MR && (row, step) == (1, MR) {
         // SAFETY: as above.
@@ -30,7 +30,7 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     }
     let mut sums = *tile;
     for p in done..depth {
-        // SAFETY: within what the caller vouches for.
+        // SAFETY: within the bounds the caller guarantees.
         let line = unsafe { [S::load(b.add(p * S::NR)), S::load(b.add(p * S::NR + S::LANES))] };
         for (i, sum) in sums.iter_mut().enumerate() {
             // SAFETY: as above.
@@ -41,12 +41,12 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     *tile = sums;
 }
 
-/// The numbers of a tile, of which the first NR of each row count.
+/// The numbers of a tile; only the first NR of each row are valid.
 #[inline(always)]
-pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -> [[T; MOST]; M] {
-    let mut numbers = [[T::default(); MOST]; M];
+pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -> [[T; MAX_NR]; M] {
+    let mut numbers = [[T::default(); MAX_NR]; M];
     for (line, v) in numbers.iter_mut().zip(tile) {
-        // SAFETY: a line has room for the two widest vectors.
+        // SAFETY: a line has room for two vectors of the largest size.
         unsafe {
             S::store(line.as_mut_ptr(), v[0]);
             S::store(line.as_mut_ptr().add(S::LANES), v[1]);
@@ -60,13 +60,13 @@ mod tests {
     use super::*;
     use crate::simd::{Kernel, dispatch};
 
-    /// A tile of MR rows by NR columns that starts from ones, summed over `depth` lines.
+    /// A tile of MR rows by NR columns that starts at one, accumulated over `depth` lines.
     struct Tiles {
         depth: usize,
         panel: bool,
     }
 
-    /// Small whole numbers, so that sums are exact.
+    /// Small integers, so that sums are exact.
     fn number<T: Real>(n: usize) -> T {
         T::rounded((n * 7 % 11) as f64 - 5.0)
     }
@@ -77,12 +77,12 @@ mod tests {
         #[inline(always)]
         fn run<S: Simd<T>>(self) {
             let depth = self.depth;
-            // Rows are longer than the lines that are summed over.
+            // The row stride is larger than the number of lines summed over.
             let (row, step) = if self.panel { (1, MR) } else { (depth + 3, 1) };
             let a: Vec<T> = (0..MR * (depth + 3)).map(number).collect();
             let b: Vec<T> = (0..depth * S::NR).map(|n| number(n + 3)).collect();
             let mut tile = [[S::splat(T::rounded(1.0)); 2]; MR];
-            // SAFETY: `a` has MR rows of `depth` lines in either layout, and `b` as many lines.
+            // SAFETY: `a` has MR rows of `depth` lines in either layout, and `b` has `depth` lines.
             unsafe { accumulate::<T, S, MR>(&mut tile, depth, a.as_ptr(), row, step, b.as_ptr()) };
             for (i, line) in spill::<T, S, MR>(&tile).iter().enumerate() {
                 for (j, &sum) in line[..S::NR].iter().enumerate() {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_has_the_sums_of_the_definition_for_every_depth_and_layout() {
+    fn tiles_match_the_definition_for_every_depth_and_layout() {
         for depth in 0..14 {
             for panel in [false, true] {
                 dispatch::<f32, _>(Tiles { depth, panel });

@@ -1,10 +1,10 @@
-//! Matrix products with what surrounds them in a network done on the way.
+//! Matrix products, fused with the operations around them in a network.
 //!
-//! Two forms are all that a network needs. [`rows`]: rows times a small matrix, `C = f(start + A B)`, with the bias or
-//! the skip connection as the start and ReLU or its mask at the end, so that a row goes through memory once a layer.
-//! [`outer`]: the gradient of such a matrix, `C += A^T B`, where the long side is summed over.
+//! A network needs just two forms. [`rows`]: rows times a small matrix, `C = f(start + A B)`, with the bias or the skip
+//! connection as the start and ReLU or its mask at the end, so that each layer reads and writes a row once. [`outer`]:
+//! the gradient of such a matrix, `C += A^T B`, summed over the long side.
 //!
-//! The matrix B is packed once into panels as wide as the registers ([`Panels`]); A is read as it lies.
+//! The matrix B is packed once into panels as wide as the registers ([`Panels`]); A is read in place.
 
 mod micro;
 mod outer;

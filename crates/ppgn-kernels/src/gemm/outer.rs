@@ -1,9 +1,9 @@
 //! The gradient of a matrix: `C += A^T B`, summed over rows.
 //!
-//! A task takes some rows of C and a part of the rows that are summed over. It packs what it needs of A and B, as many rows
-//! at a time as fit the second cache, and goes over its tiles of C with them. Parts depend on the number of rows alone, and
-//! their sums are added in order: the bits do not depend on the number of threads. Tasks are taken in order, large ones
-//! first.
+//! A task computes some rows of C for a part of the rows summed over. It packs the slices of A and B it needs, as many
+//! rows at a time as fit the L2 cache, and updates its tiles of C with them. How rows are divided into parts depends
+//! only on their number, and the partial sums are added in order: the result is bitwise independent of the number of
+//! threads. Tasks are scheduled in order, large ones first.
 
 use super::micro::{accumulate, spill};
 use crate::linear::add_to;
@@ -12,7 +12,7 @@ use crate::simd::{Kernel, MR, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
-/// `C += A^T (B1, B2, ...)`, with some columns of C for each B, and the sums of A's columns if they are wanted.
+/// `C += A^T (B1, B2, ...)`, with a range of columns of C for each B, and optionally the column sums of A.
 pub(crate) struct Product<'a, T> {
     /// A, `[rows, height]`.
     pub(crate) a: &'a [T],
@@ -20,13 +20,13 @@ pub(crate) struct Product<'a, T> {
     pub(crate) bs: Vec<Columns<'a, T>>,
     /// C, `[height, stride]`.
     pub(crate) c: &'a mut [T],
-    /// The width of C.
+    /// The row length of C.
     pub(crate) stride: usize,
-    /// Where the sums of A's columns are added, `[height]`.
+    /// Where the column sums of A are added, `[height]`.
     pub(crate) sums: Option<&'a mut [T]>,
 }
 
-/// A right side, and its columns of C.
+/// A right-hand side, and its columns of C.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a, T> {
     /// B, `[rows, width]`.
@@ -37,20 +37,20 @@ pub(crate) struct Columns<'a, T> {
     pub(crate) from: usize,
 }
 
-/// Rows of C that a task takes, multiples of MR. Every task packs all of B: so they are many where threads have enough
-/// tasks, and few in the last tasks, so that no thread waits long for another.
+/// Rows of C per task, multiples of MR. Every task packs all of B, so tasks are large as long as there are enough of
+/// them for all threads; the last ones are small, so that no thread waits long for another.
 const MANY: usize = 408;
 const SOME: usize = 204;
 const FEW: usize = 102;
 
-/// Rows that are packed at a time.
+/// Rows packed at a time.
 const DEPTH: usize = 252;
 
-/// Rows of a part, at most, as long as there are no more parts than this.
+/// The maximum number of rows per part; exceeded only once there are `PARTS` parts.
 const PART: usize = 4096;
 const PARTS: usize = 8;
 
-/// Adds products to their matrices, all of them side by side.
+/// Computes several products in parallel, each added to its own matrix.
 ///
 /// # Complexity
 /// O(rows * height * width) each.
@@ -58,7 +58,7 @@ pub(crate) fn outer<T: Real>(workspace: &Workspace, products: Vec<Product<'_, T>
     let mut products = products;
     let mut parts: Vec<Vec<Buffer<T>>> =
         products.iter().map(|product| product.later_parts(workspace)).collect();
-    // How rows of C are shared out changes no sum, so threads may count.
+    // How the rows of C are divided among tasks does not affect any sum, so it may depend on the number of threads.
     let count = parts.iter().map(|later| later.len() + 1).sum::<usize>();
     let height = if count >= 2 * rayon::current_num_threads() { MANY } else { SOME };
     let (mut tasks, mut small) = (Vec::new(), Vec::new());
@@ -86,24 +86,24 @@ impl<T: Real> Product<'_, T> {
         self.c.len() / self.stride.max(1)
     }
 
-    /// Columns of C that something is added to.
+    /// The number of columns of C that are updated.
     fn width(&self) -> usize {
         self.bs.iter().map(|columns| columns.width).sum()
     }
 
-    /// Rows of a part: all parts have as many, but for the last.
+    /// Rows per part: equal for all parts except the last.
     fn part(&self) -> usize {
         let parts = self.rows().div_ceil(PART).clamp(1, PARTS);
         self.rows().div_ceil(parts).max(1)
     }
 
-    /// Room for all parts but the first: what is added to C, columns side by side, and then the sums.
+    /// Buffers for all parts except the first: the update of C with its columns side by side, followed by the sums.
     fn later_parts(&self, workspace: &Workspace) -> Vec<Buffer<T>> {
         let parts = self.rows().div_ceil(self.part());
         (1..parts).map(|_| Buffer::dirty(workspace, self.height() * (self.width() + 1))).collect()
     }
 
-    /// Adds such parts, in order.
+    /// Adds the later parts, in order.
     fn add(&mut self, parts: &[Buffer<T>]) {
         if parts.is_empty() {
             return;
@@ -125,7 +125,7 @@ impl<T: Real> Product<'_, T> {
         }
     }
 
-    /// A task for every part.
+    /// One task per part.
     fn tasks<'s>(&'s mut self, workspace: &'s Workspace, later: &'s mut [Buffer<T>]) -> Vec<Outer<'s, T>> {
         let (rows, part, height, width) = (self.rows(), self.part(), self.height(), self.width());
         let Product { a, ref bs, ref mut c, stride, ref mut sums } = *self;
@@ -133,7 +133,7 @@ impl<T: Real> Product<'_, T> {
         assert!(bs.iter().all(|columns| columns.b.len() == rows * columns.width));
         assert!(bs.iter().all(|columns| columns.from + columns.width <= stride));
         assert!(sums.as_ref().is_none_or(|sums| sums.len() == height));
-        let wanted = sums.is_some();
+        let with_sums = sums.is_some();
         let mut side_by_side = bs.clone();
         side_by_side.iter_mut().fold(0, |from, columns| {
             columns.from = from;
@@ -142,7 +142,7 @@ impl<T: Real> Product<'_, T> {
         let first = [(false, &mut **c, stride, bs.clone(), sums.as_deref_mut())];
         let rest = later.iter_mut().map(|part| {
             let (c, sums) = part.split_at_mut(height * width);
-            (true, c, width, side_by_side.clone(), wanted.then_some(sums))
+            (true, c, width, side_by_side.clone(), with_sums.then_some(sums))
         });
         let parts = first.into_iter().chain(rest).zip((0..rows).step_by(part));
         let task = |((fresh, c, stride, bs, sums), start): ((_, _, _, Vec<Columns<'s, T>>, _), usize)| {
@@ -168,18 +168,18 @@ impl<T: Real> Product<'_, T> {
     }
 }
 
-/// Some rows of C, summed over some rows of A and B.
+/// The product for some rows of C and some rows of A and B.
 struct Outer<'a, T> {
     workspace: &'a Workspace,
     a: &'a [T],
     height: usize,
-    /// The first row of C: the first column of A.
+    /// The first row of C, which is the first column of A.
     row: usize,
     bs: Vec<Columns<'a, T>>,
     c: &'a mut [T],
     stride: usize,
     sums: Option<&'a mut [T]>,
-    /// Whether C and the sums have nothing in them yet.
+    /// Whether C and the sums are still uninitialised.
     fresh: bool,
 }
 
@@ -213,7 +213,7 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
                 for (j, right) in (0..width).step_by(S::NR).zip(right.chunks_exact(depth * S::NR)) {
                     for (i, left) in (0..here).step_by(MR).zip(left.chunks_exact(depth * MR)) {
                         let mut tile = [[S::splat(T::default()); 2]; MR];
-                        // SAFETY: `left` holds a panel of `depth` lines of MR, `right` one of NR.
+                        // SAFETY: `left` holds a panel of `depth` lines of MR numbers, `right` one of NR.
                         unsafe {
                             accumulate::<T, S, MR>(&mut tile, depth, left.as_ptr(), 1, MR, right.as_ptr());
                         }
@@ -226,7 +226,7 @@ impl<T: Real> Kernel<T> for Outer<'_, T> {
 }
 
 impl<T: Real> Outer<'_, T> {
-    /// The first rows of C, and the others if there are any.
+    /// Splits off the first rows of C; also returns the remaining ones, if any.
     fn split(self, rows: usize) -> (Self, Option<Self>) {
         if self.c.len() <= rows * self.stride {
             return (self, None);
@@ -237,7 +237,7 @@ impl<T: Real> Outer<'_, T> {
         (Outer { c, sums, ..self }, Some(rest))
     }
 
-    /// Tasks of so many rows of C each.
+    /// Splits into tasks of this many rows of C each.
     fn cut(self, rows: usize) -> Vec<Self> {
         let mut tasks = Vec::new();
         let mut rest = Some(self);
@@ -248,7 +248,7 @@ impl<T: Real> Outer<'_, T> {
         tasks
     }
 
-    /// Adds some columns of a tile to C at (i, j).
+    /// Adds the first columns of a tile to C at (i, j).
     #[inline(always)]
     fn add<S: Simd<T>>(&mut self, tile: &[[S::V; 2]; MR], i: usize, j: usize, some: usize) {
         let stride = self.stride;
@@ -272,10 +272,11 @@ impl<T: Real> Outer<'_, T> {
     }
 }
 
-/// Rows that are copied to one panel before the next panel's turn: a panel's lines are written while they are in the cache.
+/// Rows copied to one panel before moving to the next, so that a panel's lines are written while they are in the cache.
 const RUN: usize = 8;
 
-/// Columns `from..from + some` of `[rows, width]` in panels of n columns, each `[rows, n]`, the last filled up with zeros.
+/// Packs columns `from..from + some` of `[rows, width]` into panels of n columns, each `[rows, n]`, the last padded
+/// with zeros.
 #[inline(always)]
 fn pack<T: Real>(x: &[T], width: usize, from: usize, some: usize, to: &mut [T], n: usize) {
     let rows = x.len() / width;
@@ -285,7 +286,7 @@ fn pack<T: Real>(x: &[T], width: usize, from: usize, some: usize, to: &mut [T], 
             let to = &mut to[at * rows + run * RUN * n..];
             for (row, to) in x.chunks_exact(width).zip(to.chunks_exact_mut(n)) {
                 let row = &row[from + at..][..here];
-                // A whole line has a length that the compiler knows.
+                // A full line has a length known at compile time.
                 if here == n {
                     to.copy_from_slice(&row[..n]);
                 } else {

@@ -1,4 +1,4 @@
-//! Matrices laid out for the registers.
+//! Matrices packed for the registers.
 
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
@@ -22,13 +22,13 @@ impl<'a, T> View<'a, T> {
         View { numbers, rows, columns, down: width, right: 1 }
     }
 
-    /// The same matrix with rows as columns.
+    /// The transpose of the matrix.
     pub(crate) fn transposed(self) -> Self {
         View { rows: self.columns, columns: self.rows, down: self.right, right: self.down, ..self }
     }
 }
 
-/// A matrix `[depth, columns]` in panels of NR columns, each `[depth, NR]`, the last one filled up with zeros.
+/// A matrix `[depth, columns]` in panels of NR columns, each `[depth, NR]`, the last padded with zeros.
 #[derive(Debug)]
 pub(crate) struct Panels<T: Real> {
     pub(super) numbers: Buffer<T>,
@@ -37,7 +37,7 @@ pub(crate) struct Panels<T: Real> {
 }
 
 impl<T: Real> Panels<T> {
-    /// O(depth * columns).
+    /// Packs a matrix. O(depth * columns).
     pub(crate) fn new(workspace: &Workspace, matrix: View<'_, T>) -> Self {
         dispatch(Pack { workspace, matrix })
     }
@@ -64,14 +64,14 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
             if right == 1 {
                 for (k, line) in to.chunks_exact_mut(S::NR).enumerate() {
                     let from = &numbers[k * down + from..];
-                    // A whole line has a length that the compiler knows.
+                    // A full line has a length known at compile time.
                     match width == S::NR {
                         true => line.copy_from_slice(&from[..S::NR]),
                         false => line[..width].copy_from_slice(&from[..width]),
                     }
                 }
             } else {
-                // A transposed matrix: its columns lie in rows, of which some are written at once.
+                // A transposed matrix: its columns are contiguous, and several are written at once.
                 assert_eq!(down, 1);
                 let column = |j: usize| numbers[(from + j) * right..][..rows].iter();
                 let some = width / 4 * 4;

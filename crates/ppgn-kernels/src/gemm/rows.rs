@@ -1,31 +1,31 @@
-//! Rows times a matrix, with the bias before and the ReLU after.
+//! Rows times a matrix, fused with the bias before and the ReLU after.
 
 use super::micro::{accumulate, spill};
 use super::pack::Panels;
 use crate::real::Real;
-use crate::simd::{Kernel, MOST, MR, Simd, dispatch};
+use crate::simd::{Kernel, MAX_NR, MR, Simd, dispatch};
 
-/// What a row of the result starts from.
+/// The initial value of a row of the result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Start<'a, T> {
-    /// Nothing.
+    /// Zero.
     Zero,
     /// This row, `[columns]`.
     Bias(&'a [T]),
-    /// What is already there.
-    There,
-    /// The row of a table `[_, columns]` that the index names, `[rows]`.
+    /// The current contents.
+    Current,
+    /// The row of a table `[_, columns]` selected by the index, `[rows]`.
     Table(&'a [T], &'a [u32]),
 }
 
-/// What happens to a number of the result at the end.
+/// What is applied to each number of the result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
     /// Nothing.
     Keep,
     /// `max(0, x)`.
     Relu,
-    /// 0 where what was there is not above 0: the derivative of the ReLU that put it there.
+    /// 0 where the previous contents are not above 0: the derivative of the ReLU that produced them.
     Mask,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum End {
 /// - `c`: `[rows, columns]`
 ///
 /// # Complexity
-/// O(rows * depth * columns), near the machine's limit from some ten rows on.
+/// O(rows * depth * columns), near peak throughput from about ten rows on.
 pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_, T>, end: End) {
     if b.columns == 0 {
         return;
@@ -49,7 +49,7 @@ pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_
             assert_eq!(index.len(), rows);
             assert!(index.iter().all(|&i| (i as usize + 1) * b.columns <= table.len()));
         }
-        Start::Zero | Start::There => {}
+        Start::Zero | Start::Current => {}
     }
     dispatch(Rows { a, b, c, start, end });
 }
@@ -74,7 +74,7 @@ impl<T: Real> Kernel<T> for Rows<'_, T> {
                 self.tile::<S, MR>(row, from);
                 row += MR;
             }
-            // What is left over is less than MR rows.
+            // Fewer than MR rows are left.
             while row + 2 <= rows {
                 self.tile::<S, 2>(row, from);
                 row += 2;
@@ -87,7 +87,7 @@ impl<T: Real> Kernel<T> for Rows<'_, T> {
 }
 
 impl<T: Real> Rows<'_, T> {
-    /// The tile of M rows from `row` on, in the panel that starts at column `from`.
+    /// The tile of M rows starting at `row`, in the panel that starts at column `from`.
     #[inline(always)]
     fn tile<S: Simd<T>, const M: usize>(&mut self, row: usize, from: usize) {
         let Panels { numbers, depth, columns } = self.b;
@@ -121,21 +121,21 @@ impl<T: Real> Rows<'_, T> {
         }
     }
 
-    /// What `width` numbers of a row start from.
+    /// The initial values of `width` numbers of a row.
     #[inline(always)]
     fn start_of(&self, row: usize, from: usize, width: usize) -> Option<&[T]> {
         let columns = self.b.columns;
         match self.start {
             Start::Zero => None,
             Start::Bias(bias) => Some(&bias[from..from + width]),
-            Start::There => Some(&self.c[row * columns + from..][..width]),
+            Start::Current => Some(&self.c[row * columns + from..][..width]),
             Start::Table(table, index) => Some(&table[index[row] as usize * columns + from..][..width]),
         }
     }
 
-    /// The last columns, where they do not fill two vectors.
+    /// The last columns, which do not fill two vectors.
     #[inline(always)]
-    fn edge<const M: usize>(&mut self, tile: &mut [[T; MOST]; M], row: usize, from: usize) {
+    fn edge<const M: usize>(&mut self, tile: &mut [[T; MAX_NR]; M], row: usize, from: usize) {
         let (columns, zero) = (self.b.columns, T::default());
         let width = columns - from;
         for (i, line) in tile.iter_mut().enumerate() {

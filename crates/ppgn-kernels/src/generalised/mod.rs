@@ -1,10 +1,11 @@
-//! The generalised product of Section 6, over k-tuples: what makes networks as strong as k-FWL.
+//! The generalised product of Section 6 over k-tuples, which makes networks as powerful as k-FWL.
 //!
-//! `W[i1..ik] = factor * sum over j of Y1[j,i2..ik] * Y2[i1,j,i3..ik] * ... * Yk[i1..i(k-1),j]` in every channel; for k =
-//! 2 that is the matrix product Y2 . Y1. On the dense space everything is done by *lines*, the n tuples that differ in
-//! their last node: they lie side by side, and so do their channels. A line of W is a sum over j of one row of Yk times
-//! k - 1 lines of the other factors, number by number; so is a line of every gradient but Yk's, whose rows are sums over
-//! such lines. Every line is computed by one task, in one order. On the quotient ([`quotient`]) rows are gathered.
+//! `W[i1..ik] = factor * sum over j of Y1[j,i2..ik] * Y2[i1,j,i3..ik] * ... * Yk[i1..i(k-1),j]` in every channel; for k
+//! = 2 this is the matrix product Y2 . Y1. On the dense space everything is computed by *lines*, the n tuples that
+//! differ only in their last node: they and their channels are contiguous in memory. A line of W is a sum over j of one
+//! row of Yk times k - 1 lines of the other factors, elementwise; so is a line of every gradient except that of Yk,
+//! whose rows are sums over such lines. Every line is computed by a single task, in a fixed order. On the quotient
+//! space ([`quotient`]) rows are gathered.
 
 pub(crate) mod quotient;
 
@@ -15,10 +16,10 @@ use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
 use rayon::prelude::*;
 
-/// W from Y1, ..., Yk, every tuple a row.
+/// W from Y1, ..., Yk on the dense space: one row per tuple.
 ///
 /// # Shapes
-/// - `ys`, each, and `w`: `[rows, channels]`, and the n^k rows of every graph within
+/// - `ys`, each, and `w`: `[rows, channels]`, including the n^k rows of every graph
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k * channels).
@@ -29,10 +30,11 @@ pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, y
     });
 }
 
-/// The gradients of Y1, ..., Yk, each already 0 where its Y is not above 0: the derivative of the ReLU that made them.
+/// The gradients of Y1, ..., Yk, each already 0 where its Y is not above 0: the derivative of the ReLU that produced
+/// it.
 ///
 /// # Shapes
-/// - `dw`, `ys` and `ds`, each: `[rows, channels]`; the last are written whole
+/// - `dw`, `ys` and `ds`, each: `[rows, channels]`; `ds` are overwritten
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k^2 * channels).
@@ -67,12 +69,12 @@ pub(crate) fn generalised_product_backward<T: Real>(
 }
 
 impl Square {
-    /// Where the numbers of a line begin.
+    /// The offset of a line.
     fn line(&self, line: usize, channels: usize) -> usize {
         (self.start + line * self.nodes) * channels
     }
 
-    /// Of every factor the line with node j in the factor's place.
+    /// For every factor q, the line in which node j replaces the node at position q.
     #[inline(always)]
     fn lines_with<'a, T>(
         &self,
@@ -88,7 +90,7 @@ impl Square {
     }
 }
 
-/// Calls with every graph, the number of a line of it, and the line.
+/// Calls a function for every line with its graph and its index.
 fn each_line<T: Real>(
     graphs: &[Square],
     order: usize,
@@ -100,7 +102,7 @@ fn each_line<T: Real>(
     let mut from = 0;
     let mut parts = Vec::with_capacity(graphs.len());
     for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
-        assert!(graph.start >= from, "graphs lie one after another");
+        assert!(graph.start >= from, "graphs are in order and do not overlap");
         let rows = graph.nodes.pow(order as u32);
         let (part, next) = rest.split_at_mut((graph.start - from + rows) * channels);
         let (_, part) = part.split_at_mut((graph.start - from) * channels);
@@ -136,7 +138,7 @@ fn add<T: Real>(out: &mut [T], row: &[T], lines: &[&[T]], at: usize) {
     }
 }
 
-/// The same for all rows of a line, with one row.
+/// The same for all rows of a line, with a single row as the other factor.
 #[inline(always)]
 fn add_line<T: Real>(out: &mut [T], row: &[T], lines: &[&[T]]) {
     for (l, out) in out.chunks_exact_mut(row.len()).enumerate() {
@@ -175,7 +177,7 @@ impl<T: Real> Kernel<T> for Sum<'_, T> {
     }
 }
 
-/// A line of the gradient of Yq, q < k: with j the line's own node in place q, the sum over all nodes m put there.
+/// A line of the gradient of Yq, q < k: with j the line's node at position q, the sum over all nodes m in its place.
 struct Back<'a, T> {
     graph: &'a Square,
     line: usize,
@@ -214,7 +216,7 @@ impl<T: Real> Kernel<T> for Back<'_, T> {
     }
 }
 
-/// A line of the gradient of Yk: row j is the sum over the line of dW and of the other factors' lines with j.
+/// A line of the gradient of Yk: row j is the sum over a line of dW times the other factors' lines with j.
 struct BackLast<'a, T> {
     graph: &'a Square,
     line: usize,

@@ -1,29 +1,29 @@
-//! The generalised product over colours: one row for all tuples that k-FWL has not told apart.
+//! The generalised product on the quotient space: one row for all tuples that k-FWL has not distinguished.
 //!
-//! As for pairs ([`crate::quotient`]) the row of a colour is computed for one tuple that has it, from the rows that the
-//! tuples with j put in each of its places have one level below. The gradients add to many rows, so tasks share out
-//! channels: every sum has one order.
+//! As for pairs ([`crate::quotient`]), the row of a colour is computed for one tuple of that colour. It combines the
+//! rows, one level below, of the tuples in which j replaces one of its nodes. Gradients are added to rows that many
+//! tuples share, so tasks are divided by channels: every sum has a fixed order.
 
 use super::{add, scale};
 use crate::mlp::mask;
-use crate::quotient::{Colours, Example};
+use crate::quotient::{ColourMatrix, Example};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
 use rayon::prelude::*;
 
-/// Channels that a task of the quotient has at once: cache lines are whole numbers of them, so tasks do not share any.
+/// Channels per task on the quotient space: a multiple of a cache line, so that tasks share none.
 const WIDTH: usize = 32;
 
-/// The rows below that the k factors have at node j, for one example.
+/// For one example, the rows below of the k factors at node j.
 struct Terms<'a> {
     matrix: &'a [u32],
     places: Vec<(usize, usize)>,
 }
 
 impl<'a> Terms<'a> {
-    fn new(colours: &Colours<'a>, example: Example, order: usize) -> Self {
+    fn new(colours: &ColourMatrix<'a>, example: Example, order: usize) -> Self {
         let (graph, mut places) = (example.graph as usize, Vec::new());
         steps(example.place as usize, colours.nodes[graph], order, &mut places);
         Terms { matrix: &colours.matrix[colours.offsets[graph]..], places }
@@ -36,7 +36,7 @@ impl<'a> Terms<'a> {
     }
 }
 
-/// W from Y1, ..., Yk, one row a colour.
+/// W from Y1, ..., Yk: one row per colour.
 ///
 /// # Shapes
 /// - `ys`, each: `[below, channels]`
@@ -44,7 +44,12 @@ impl<'a> Terms<'a> {
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
-pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn quotient_generalised<T: Real>(
+    colours: ColourMatrix<'_>,
+    channels: usize,
+    ys: &[&[T]],
+    w: &mut [T],
+) {
     colours.check(ys.len());
     assert!(ys.iter().all(|y| y.len() == colours.below * channels));
     assert_eq!(w.len(), colours.examples.len() * channels);
@@ -54,7 +59,7 @@ pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usiz
 }
 
 struct Gather<'a, T> {
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     example: Example,
     ys: &'a [&'a [T]],
     w: &'a mut [T],
@@ -84,12 +89,12 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
 ///
 /// # Shapes
 /// - `dw`: `[examples, channels]`
-/// - `ys` and `ds`, each: `[below, channels]`; the last are written whole
+/// - `ys` and `ds`, each: `[below, channels]`; `ds` are overwritten
 ///
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_generalised_backward<T: Real>(
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     dw: &[T],
     ys: &[&[T]],
@@ -111,7 +116,7 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
 }
 
 struct Scatter<'a, T> {
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     channels: usize,
     from: usize,
     width: usize,
@@ -127,7 +132,7 @@ impl<T: Real> Kernel<T> for Scatter<'_, T> {
     fn run<S: Simd<T>>(self) {
         let Scatter { colours, channels, from, width, dw, ys, ds } = self;
         let at = |row: usize| row * channels + from;
-        // The product of dW and of the factors before each, and that of the factors after it.
+        // The product of dW and all factors before each one, and that of all factors after it.
         let mut before = vec![[T::default(); WIDTH]; ys.len() + 1];
         for (row, &example) in colours.examples.iter().enumerate() {
             let graph = example.graph as usize;
@@ -144,7 +149,7 @@ impl<T: Real> Kernel<T> for Scatter<'_, T> {
                 let mut after = [T::rounded(1.0); WIDTH];
                 for (q, y) in ys.iter().enumerate().rev() {
                     let place = at(terms.row(q, j));
-                    // SAFETY: this task alone writes these channels, and each factor has a slice of its own.
+                    // SAFETY: only this task writes these channels, and each factor has a separate slice.
                     let d = unsafe { ds[q].part(place, width) };
                     let both = before[q].iter().zip(after.iter_mut()).zip(&y[place..][..width]);
                     for (d, ((&b, a), &y)) in d.iter_mut().zip(both) {

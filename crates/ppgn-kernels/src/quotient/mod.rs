@@ -1,10 +1,11 @@
-//! The channel product over colours: one row for all pairs that 2-FWL has not told apart.
+//! The channelwise matrix product on the quotient space: one row for all pairs that 2-FWL has not distinguished.
 //!
-//! The row of a colour is computed for one pair (i, k) that has it, `W[r] = factor * sum over j of Y1[c(i,j)] *
-//! Y2[c(j,k)]`, with c(i,j) the row of pair (i,j) one level below. A graph with few rows of its own has them summed one by
-//! one ([`rows`]); of one with many, the whole product of matrices costs less ([`whole`]), for there a number that was read
-//! serves many sums. The gradients add to rows that graphs share, so tasks share out channels, not graphs: every sum has one
-//! order, whatever the number of threads.
+//! The row of a colour is computed for one pair (i, k) of that colour,
+//! `W[r] = factor * sum over j of Y1[c(i,j)] * Y2[c(j,k)]`, where c(i,j) is the row of pair (i,j) one level below. If a
+//! graph contributes few rows, they are computed one by one ([`rows`]); if it contributes many, the whole matrix
+//! product is cheaper ([`whole`]), because each number read then serves many sums. The gradients are added to rows that
+//! graphs share, so tasks are divided by channels rather than by graphs: every sum has a fixed order, whatever the
+//! number of threads.
 
 mod rows;
 mod whole;
@@ -16,46 +17,47 @@ use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::Workspace;
 use rayon::prelude::*;
 
-/// A tuple of nodes of a graph of the batch.
+/// A tuple of nodes of one graph of the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Example {
-    /// The graph.
+    /// The graph's index in the batch.
     pub graph: u32,
-    /// Where the tuple stands among those of its graph: (i, k) at `i * n + k`, and so on for longer ones.
+    /// The tuple's index in its graph: `i * n + k` for (i, k), and likewise for longer tuples.
     pub place: u32,
 }
 
-/// What makes the rows of one level from those of the level below.
+/// What a product needs to compute the rows of one level from those of the level below: the row below of every tuple,
+/// one matrix per graph, and an example tuple for every row of this level.
 #[derive(Debug, Clone, Copy)]
-pub struct Colours<'a> {
-    /// Rows of the level below.
+pub struct ColourMatrix<'a> {
+    /// Number of rows on the level below.
     pub below: usize,
-    /// A tuple that has each row of this level.
+    /// For each row of this level, a tuple that has it.
     pub examples: &'a [Example],
-    /// Nodes of every graph.
+    /// Number of nodes of each graph.
     pub nodes: &'a [usize],
-    /// What every graph's product is multiplied by.
+    /// The factor applied to each graph's product.
     pub factors: &'a [f64],
-    /// Where every graph's tuples begin in `matrix`.
+    /// Where each graph's tuples begin in `matrix`.
     pub offsets: &'a [usize],
-    /// The row below of every tuple, graph after graph, row-major.
+    /// For every tuple its row on the level below, graph after graph, row-major.
     pub matrix: &'a [u32],
 }
 
-impl Colours<'_> {
-    /// Holds everything that is read later within its bounds, for tuples of so many nodes.
+impl ColourMatrix<'_> {
+    /// Asserts that every index read later is within bounds, for tuples of this order.
     pub(crate) fn check(&self, order: usize) {
         assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
         for example in self.examples {
             let tuples = self.nodes[example.graph as usize].checked_pow(order as u32);
-            let tuples = tuples.expect("a graph's tuples can be numbered");
+            let tuples = tuples.expect("the number of tuples fits in usize");
             assert!((example.place as usize) < tuples);
             let end = self.offsets[example.graph as usize].checked_add(tuples);
             assert!(end.is_some_and(|end| end <= self.matrix.len()));
         }
     }
 
-    /// The rows of c(i,j) and of c(j,k) for all j, in order.
+    /// The rows c(i,j) and c(j,k) for all j, in order.
     #[inline(always)]
     fn terms(&self, graph: usize, place: u32) -> impl Iterator<Item = (usize, usize)> {
         let n = self.nodes[graph];
@@ -67,23 +69,24 @@ impl Colours<'_> {
     }
 }
 
-/// The rows of one graph: each with the place of its tuple.
+/// The rows computed for one graph: each with its index and that of its tuple.
 struct Own {
     graph: usize,
     rows: Vec<(u32, u32)>,
 }
 
 impl Own {
-    /// Whether all entries of the product cost less than those that are wanted. A term of a sum by itself costs about ten
-    /// times one within a tile (seen in a profile of NCI1), and putting matrices together some terms a pair.
-    fn is_whole(&self, colours: &Colours<'_>) -> bool {
+    /// Whether computing all entries of the product is cheaper than computing the required ones. A term of a single sum
+    /// costs about ten times as much as one within a tile (measured by profiling NCI1), and assembling the matrices
+    /// costs a few terms per pair.
+    fn is_whole(&self, colours: &ColourMatrix<'_>) -> bool {
         let n = colours.nodes[self.graph];
         8 * self.rows.len() > n * (n + 32)
     }
 }
 
-/// The rows of every graph that has some.
-fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
+/// The rows of every graph that has any.
+fn by_graph(colours: &ColourMatrix<'_>) -> Vec<Own> {
     let mut all: Vec<Own> = (0..colours.nodes.len()).map(|graph| Own { graph, rows: Vec::new() }).collect();
     for (row, example) in colours.examples.iter().enumerate() {
         all[example.graph as usize].rows.push((row as u32, example.place));
@@ -99,10 +102,10 @@ fn by_graph(colours: &Colours<'_>) -> Vec<Own> {
 /// - `w`: `[examples, channels]`
 ///
 /// # Complexity
-/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
+/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is cheaper.
 pub(crate) fn quotient_product<T: Real>(
     workspace: &Workspace,
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     y1: &[T],
     y2: &[T],
@@ -120,16 +123,16 @@ pub(crate) fn quotient_product<T: Real>(
     });
 }
 
-/// Some work of a forward pass.
+/// A task of the forward pass.
 enum Task<'a> {
-    /// Rows of a graph, all channels.
+    /// Some rows of a graph, all channels.
     Rows(usize, &'a [(u32, u32)]),
     /// All rows of a graph, some channels.
     Whole(&'a Own, Part),
 }
 
 impl Own {
-    fn tasks(&self, colours: &Colours<'_>, channels: usize) -> Vec<Task<'_>> {
+    fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize) -> Vec<Task<'_>> {
         match self.is_whole(colours) {
             true => Part::all(channels).cut(FORWARD).map(|part| Task::Whole(self, part)).collect(),
             false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
@@ -141,13 +144,13 @@ impl Own {
 ///
 /// # Shapes
 /// - `dw`: `[examples, channels]`
-/// - `y1`, `y2`, `d1`, `d2`: `[below, channels]`; the last two are written whole
+/// - `y1`, `y2`, `d1`, `d2`: `[below, channels]`; the last two are overwritten
 ///
 /// # Complexity
-/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is less work.
+/// O(examples * n * channels), or O(n^3 * channels) for a graph where that is cheaper.
 pub(crate) fn quotient_product_backward<T: Real>(
     workspace: &Workspace,
-    colours: Colours<'_>,
+    colours: ColourMatrix<'_>,
     channels: usize,
     dw: &[T],
     [y1, y2]: [&[T]; 2],
@@ -177,10 +180,10 @@ pub(crate) fn quotient_product_backward<T: Real>(
     });
 }
 
-/// What a graph's rows add to some channels of the gradients.
+/// The contribution of a graph's rows to some channels of the gradients.
 struct Share<'a, T> {
     workspace: &'a Workspace,
-    colours: Colours<'a>,
+    colours: ColourMatrix<'a>,
     own: &'a Own,
     part: Part,
     dw: &'a [T],
@@ -188,11 +191,11 @@ struct Share<'a, T> {
     d: [&'a Shared<'a, T>; 2],
 }
 
-/// Channels of a task: whole cache lines, so that tasks do not share them.
+/// Channels per task: whole cache lines, so that tasks share none.
 const FORWARD: usize = 64;
 const BACKWARD: usize = 32;
 
-/// Makes a part of all rows 0; or, with what a ReLU gave, 0 where that is 0.
+/// Sets a range of channels of all rows to 0; or, given the output of a ReLU, only where that is 0.
 struct Clear<'a, T> {
     rows: usize,
     part: Part,
@@ -208,7 +211,7 @@ impl<T: Real> Kernel<T> for Clear<'_, T> {
         let zero = S::splat(T::default());
         for at in (0..self.rows).map(|row| self.part.at(row)) {
             for (n, d) in self.d.into_iter().enumerate() {
-                // SAFETY: one task alone touches these channels.
+                // SAFETY: only one task accesses these channels.
                 let d = unsafe { d.part(at, self.part.width) };
                 let y = self.y.map(|y| &y[n][at..at + self.part.width]);
                 let whole = d.len() / S::LANES * S::LANES;

@@ -1,16 +1,16 @@
-//! Row by row: what a row needs is read where it lies, some channels at a time so that the tables stay in the cache.
+//! Row by row: the rows needed are read in place, a few channels at a time so that the tables stay in the cache.
 
-use super::{BACKWARD, Colours, Share};
+use super::{BACKWARD, ColourMatrix, Share};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};
 
-/// Vectors of channels that are summed at once.
+/// Vectors of channels accumulated at once.
 const VECTORS: usize = 4;
 
 /// Some rows of W.
 pub(super) struct Forward<'a, T> {
-    pub(super) colours: Colours<'a>,
+    pub(super) colours: ColourMatrix<'a>,
     pub(super) graph: usize,
     pub(super) rows: &'a [(u32, u32)],
     pub(super) channels: usize,
@@ -28,7 +28,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let whole = self.channels / step * step;
         let factor = T::rounded(self.colours.factors[self.graph]);
         for &(row, place) in self.rows {
-            // SAFETY: a row has one place, and so one task.
+            // SAFETY: each row belongs to exactly one task.
             let to = unsafe { self.w.part(row as usize * self.channels, self.channels) };
             for from in (0..whole).step_by(step) {
                 self.vectors::<S>(place, from, &mut to[from..from + step]);
@@ -74,7 +74,7 @@ impl<T: Real> Forward<'_, T> {
     }
 }
 
-/// A graph's share of the gradients.
+/// A graph's contribution to the gradients.
 pub(super) struct Backward<'a, T>(pub(super) Share<'a, T>);
 
 impl<T: Real> Kernel<T> for Backward<'_, T> {
@@ -82,7 +82,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        // Known lengths let the compiler unroll.
+        // Constant lengths let the compiler unroll the loops.
         match self.0.part.width {
             BACKWARD => self.go::<S>(BACKWARD),
             16 => self.go::<S>(16),
@@ -103,11 +103,11 @@ impl<T: Real> Backward<'_, T> {
             scaled.iter_mut().zip(&dw[at(row as usize)..][..width]).for_each(|(s, &d)| *s = d * factor);
             for (l, r) in colours.terms(own.graph, place) {
                 let (a, b) = (&y[0][at(l)..][..width], &y[1][at(r)..][..width]);
-                // SAFETY: one task alone touches these channels; the two are parts of different slices.
+                // SAFETY: only one task accesses these channels, and the two parts belong to different slices.
                 let (da, db) = unsafe { (d[0].part(at(l), width), d[1].part(at(r), width)) };
                 let whole = width / S::LANES * S::LANES;
                 for c in (0..whole).step_by(S::LANES) {
-                    // SAFETY: all five have `width` numbers. (The compiler does not see that they do not overlap.)
+                    // SAFETY: all five have `width` numbers. (The compiler cannot know that they do not overlap.)
                     unsafe {
                         let s = S::load(scaled.as_ptr().add(c));
                         let (to_a, to_b) = (da.as_mut_ptr().add(c), db.as_mut_ptr().add(c));

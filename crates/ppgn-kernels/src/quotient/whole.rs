@@ -1,7 +1,7 @@
-//! A graph's whole product: its matrices are put together from the rows of their colours, a cache line of channels at a time,
-//! multiplied as on the dense space, and what is wanted is taken out.
+//! A graph's whole product: its matrices are assembled from the rows of their colours, one cache line of channels at a
+//! time, and multiplied as on the dense space; then the required entries are extracted.
 
-use super::{Colours, Own, Share};
+use super::{ColourMatrix, Own, Share};
 use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
@@ -12,7 +12,7 @@ use crate::workspace::{Buffer, Workspace};
 /// Some channels of a graph's rows of W.
 pub(super) struct Forward<'a, T> {
     pub(super) workspace: &'a Workspace,
-    pub(super) colours: Colours<'a>,
+    pub(super) colours: ColourMatrix<'a>,
     pub(super) own: &'a Own,
     pub(super) part: Part,
     pub(super) y1: &'a [T],
@@ -38,7 +38,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             for &(row, place) in &self.own.rows {
                 grid.entry::<T, S>(part, row as usize, place as usize, |to, at, width| {
-                    // SAFETY: a row has one place, and this task alone has these channels of it.
+                    // SAFETY: each row belongs to one graph, and only this task writes these channels of it.
                     let to = unsafe { self.w.part(to, width) };
                     scale::<T, S>(to, &out[at..at + width], factor);
                 });
@@ -47,7 +47,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
     }
 }
 
-/// A graph's share of the gradients.
+/// A graph's contribution to the gradients.
 pub(super) struct Backward<'a, T>(pub(super) Share<'a, T>);
 
 impl<T: Real> Kernel<T> for Backward<'_, T> {
@@ -70,7 +70,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             d.fill(T::default());
             for &(row, place) in &own.rows {
                 grid.entry::<T, S>(part, row as usize, place as usize, |from, at, width| {
-                    // Two rows may have one place: what comes to it is added.
+                    // Two rows may share a tuple: their contributions are added.
                     add_scaled::<T, S>(&mut d[at..at + width], &dw[from..from + width], factor);
                 });
             }
@@ -83,8 +83,8 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
     }
 }
 
-/// Adds what came out for every pair to its row. (No closure: one that is called twice is not inlined, and then it is not
-/// compiled for the level.)
+/// Adds the result for every pair to its row. (Not a closure: one with two call sites is not inlined, and only inlined
+/// code is compiled for the level.)
 #[inline(always)]
 fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], to: &Shared<'_, T>) {
     let one = T::rounded(1.0);
@@ -93,14 +93,14 @@ fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], t
         |place| matrix[place] as usize,
         out,
         |at, numbers| {
-            // SAFETY: one task alone touches these channels.
+            // SAFETY: only one task accesses these channels.
             add_scaled::<T, S>(unsafe { to.part(at, numbers.len()) }, numbers, one);
         },
     );
 }
 
-impl<'a> Colours<'a> {
-    /// A graph's matrices, and the row below of every pair.
+impl<'a> ColourMatrix<'a> {
+    /// A graph's grid, and the row below of every pair.
     fn grid<T: Real, S: Simd<T>>(&self, graph: usize) -> (Grid, &'a [u32]) {
         let n = self.nodes[graph];
         (Grid::new::<T, S>(n), &self.matrix[self.offsets[graph]..][..n * n])

@@ -1,19 +1,19 @@
-//! The loop of a matrix product, by hand: a tile of 6 rows by two vectors, line by line.
+//! The inner loop of a matrix product in assembly: a tile of 6 rows by two vectors, line by line.
 //!
-//! A line is 20 instructions, two vectors, six numbers and twelve multiplications, which takes a core six cycles at best. What
-//! a compiler makes of the same loop has up to ten more, for addresses, or keeps sums in memory when it unrolls. On a core
-//! of one's own that costs little; where two threads share a core (and so on most rented machines) each has half of its
-//! places for instructions, and then every one of them counts: measured there, this loop is 10 to 20 % faster.
+//! A line takes 20 instructions: two vector loads, six broadcasts and twelve fused multiply-adds, at best six cycles.
+//! Compiled from Rust, the same loop has up to ten more, for addresses, or spills sums to memory when it unrolls. On a
+//! dedicated core that costs little. Where two threads share a core, as on most rented machines, each gets half the
+//! issue slots, and every instruction counts: measured there, this loop is 10 to 20 % faster.
 
 use super::MR;
 use std::arch::asm;
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
-/// Lines that a turn of the loop takes.
+/// Lines per iteration of the loop.
 const TURN: usize = 4;
 
-/// Row i of a tile at line q: a number times two vectors. `a` holds rows 0 to 2 and `a3` rows 3 to 5, `r` apart; `s` is
-/// the way from a line to the next.
+/// Row i of a tile at line q: a number times two vectors. `a` points to rows 0 to 2 and `a3` to rows 3 to 5, `r` apart;
+/// `s` is the distance between lines.
 #[rustfmt::skip]
 macro_rules! one_row {
     ($v:literal $t:literal, $q:literal, $a:literal, $first:literal, $second:literal) => {
@@ -25,7 +25,7 @@ macro_rules! one_row {
     };
 }
 
-/// Line q of a turn; a vector has `w` bytes.
+/// Line q of an iteration; a vector has `w` bytes.
 #[rustfmt::skip]
 macro_rules! one_line {
     ($v:literal $t:literal, $q:literal) => {
@@ -42,7 +42,7 @@ macro_rules! one_line {
     };
 }
 
-/// All sums of a tile, from memory or back: `t` is where they are.
+/// Loads or stores all sums of a tile; `t` is its address.
 #[rustfmt::skip]
 macro_rules! sums {
     (@load $v:literal, $($n:literal)*) => { concat!($("vmovups ", $v, "mm", $n, ", [{t} + ", $n, "*{w}]\n",)*) };
@@ -50,15 +50,16 @@ macro_rules! sums {
     ($what:tt $v:literal) => { sums!(@$what $v, "0" "1" "2" "3" "4" "5" "6" "7" "8" "9" "10" "11") };
 }
 
-/// The loop of one level for one number type: `$v` begins a vector register's name, `$t` ends an instruction's.
+/// The loop for one level and one number type: `$v` is the prefix of the vector registers, `$t` the suffix of the
+/// instructions.
 macro_rules! lines {
     ($name:ident, $features:literal, $real:ty, $vector:ty, $v:literal $t:literal) => {
-        /// `tile[i][j] += sum over p of a[i * row + p * STEP] * b[p * NR + j]` over the first lines of `depth`, as many as are
-        /// whole turns: gives how many.
+        /// `tile[i][j] += sum over p of a[i * row + p * STEP] * b[p * NR + j]` over the leading lines that form whole
+        /// iterations; returns the number of these lines.
         ///
         /// # Safety
-        /// `tile` must have MR rows; `a` must be readable at `i * row + p * STEP` and `b` at `p * NR + j` for all `i < MR`,
-        /// `j < NR`, `p < depth`.
+        /// `tile` must have MR rows; `a` must be readable at `i * row + p * STEP` and `b` at `p * NR + j` for all
+        /// `i < MR`, `j < NR`, `p < depth`.
         #[inline]
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $name<const STEP: usize>(
@@ -73,8 +74,9 @@ macro_rules! lines {
             if turns == 0 {
                 return 0;
             }
-            // SAFETY: it reads MR rows of TURN lines a turn, and as many of `b`, all within what the caller vouches for; it
-            // writes the tile alone. (After the last turn the pointers may be beyond the ends: nothing reads there.)
+            // SAFETY: each iteration reads TURN lines of the MR rows of `a` and of `b`, all within the bounds that the
+            // caller guarantees, and only the tile is written. (After the last iteration the pointers may be past the
+            // end, but are not read.)
             unsafe {
                 asm!(
                     sums!(load $v),

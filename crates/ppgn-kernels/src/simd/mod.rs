@@ -1,8 +1,8 @@
-//! Which vector instructions run: found at run time, or said by `PPGN_SIMD`.
+//! Which vector instructions are used: detected at run time, or set by `PPGN_SIMD`.
 //!
-//! A kernel is written once, as a [`Kernel`] on the vectors of a [`Simd`], and compiled three times: with AVX-512, with
-//! AVX2 and FMA, and with what every machine of the target has; one body serves `f32` and `f64`. Loops that are plain
-//! enough are left to the compiler, which has the level's instructions there too.
+//! A kernel is written once, as a [`Kernel`] on the vectors of a [`Simd`], and compiled three times: for AVX-512, for
+//! AVX2 with FMA, and for the baseline of the target; one body serves `f32` and `f64`. Simple loops are left to the
+//! compiler, which vectorises them with the level's instructions too.
 
 #[cfg(target_arch = "x86_64")]
 mod lines;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every machine of the target has.
+    /// The baseline of the target.
     Portable,
     /// AVX2 with FMA.
     Avx2,
@@ -31,11 +31,11 @@ impl Level {
         }
     }
 
-    /// The best level of this machine.
+    /// The best level this machine supports.
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
-            // AVX-512 kernels use vectors of the smaller sizes too.
+            // AVX-512 kernels also use smaller vectors.
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             if avx2 && is_x86_feature_detected!("avx512f") {
                 return Level::Avx512;
@@ -47,8 +47,8 @@ impl Level {
         Level::Portable
     }
 
-    /// The level in use: the best, or a lower one that `PPGN_SIMD` names. What it names beyond the machine's best, or
-    /// what is no level, is passed over.
+    /// The level in use: the best one, or a lower one set by `PPGN_SIMD`. A level that the machine does not support, or
+    /// an unknown name, is ignored.
     ///
     /// ```
     /// use ppgn_kernels::Level;
@@ -67,12 +67,12 @@ impl Level {
     }
 }
 
-/// Rows of the result that a kernel holds in registers, two vectors each: 12 sums, two vectors and a number fill the 16
-/// registers that every x86 has.
+/// Rows of the result that a kernel holds in registers, two vectors each: 12 sums, two vectors and a broadcast number
+/// fit the 16 registers that every x86-64 has.
 pub(crate) const MR: usize = 6;
 
-/// The most numbers that a pair of vectors holds.
-pub(crate) const MOST: usize = 32;
+/// The largest size of a pair of vectors, in numbers.
+pub(crate) const MAX_NR: usize = 32;
 
 /// The vectors of one level for one number type.
 pub(crate) trait Simd<T>: Copy {
@@ -98,18 +98,18 @@ pub(crate) trait Simd<T>: Copy {
     /// `x * by + plus`.
     fn multiply_add(x: Self::V, by: Self::V, plus: Self::V) -> Self::V;
 
-    /// `max(0, x)`; what is no number stays none.
+    /// `max(0, x)`; NaN stays NaN.
     fn relu(x: Self::V) -> Self::V;
 
     /// `x` where `mask` is above 0, else 0.
     fn mask(x: Self::V, mask: Self::V) -> Self::V;
 
-    /// `tile[i][j] += sum over p of a[i * row + p] * b[p * NR + j]` over the first lines of `depth`, with a loop of the
-    /// level's own if it has one: gives how many lines it took.
+    /// `tile[i][j] += sum over p of a[i * row + p] * b[p * NR + j]` over the leading lines, with the level's
+    /// hand-written loop if it has one; returns the number of lines processed.
     ///
     /// # Safety
-    /// `tile` must have MR rows; `a` must be readable at `i * row + p` and `b` at `p * NR + j` for all `i < MR`, `j < NR`,
-    /// `p < depth`.
+    /// `tile` must have MR rows; `a` must be readable at `i * row + p` and `b` at `p * NR + j` for all `i < MR`,
+    /// `j < NR`, `p < depth`.
     #[inline(always)]
     unsafe fn add_rows(
         _tile: *mut [Self::V; 2],
@@ -121,7 +121,7 @@ pub(crate) trait Simd<T>: Copy {
         0
     }
 
-    /// The same with the left side in a panel, `a[p * MR + i]`.
+    /// The same with the left-hand side packed into a panel, `a[p * MR + i]`.
     ///
     /// # Safety
     /// As for [`add_rows`](Self::add_rows), with `a` readable at `p * MR + i`.
@@ -131,10 +131,10 @@ pub(crate) trait Simd<T>: Copy {
     }
 }
 
-/// Work that is compiled for every level.
+/// A computation that is compiled for every level.
 ///
-/// `run` must be `#[inline(always)]`, and so must be what it calls in its inner loops: only what is inlined is compiled
-/// for the level.
+/// `run`, and everything it calls in its inner loops, must be `#[inline(always)]`: only inlined code is compiled for
+/// the level.
 pub(crate) trait Kernel<T> {
     type Output;
 
@@ -146,7 +146,7 @@ pub(crate) fn dispatch<T: Real, K: Kernel<T>>(kernel: K) -> K::Output {
     T::dispatch(Level::current(), kernel)
 }
 
-/// What every machine has: the compiler makes vectors of arrays of four numbers.
+/// The baseline: the compiler vectorises arrays of four numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -161,13 +161,13 @@ impl<T: Real> Simd<T> for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> [T; 4] {
-        // SAFETY: readable, as the caller vouches for.
+        // SAFETY: the caller guarantees that it is readable.
         unsafe { from.cast::<[T; 4]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(to: *mut T, v: [T; 4]) {
-        // SAFETY: writable, as the caller vouches for.
+        // SAFETY: the caller guarantees that it is writable.
         unsafe { to.cast::<[T; 4]>().write_unaligned(v) }
     }
 
@@ -202,19 +202,19 @@ macro_rules! x86 {
 
             #[inline(always)]
             fn splat(x: $real) -> Self::V {
-                // SAFETY: kernels of this level run only where the machine has it.
+                // SAFETY: kernels of this level run only on machines that support it.
                 unsafe { std::arch::x86_64::$splat(x) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $real) -> Self::V {
-                // SAFETY: readable, as the caller vouches for.
+                // SAFETY: the caller guarantees that it is readable; as in `splat`.
                 unsafe { std::arch::x86_64::$load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(to: *mut $real, v: Self::V) {
-                // SAFETY: writable, as the caller vouches for.
+                // SAFETY: the caller guarantees that it is writable; as in `splat`.
                 unsafe { std::arch::x86_64::$store(to, v) }
             }
 
@@ -226,7 +226,7 @@ macro_rules! x86 {
 
             #[inline(always)]
             fn relu(x: Self::V) -> Self::V {
-                // SAFETY: as in `splat`. Of two operands of which one is no number, the instruction gives the second.
+                // SAFETY: as in `splat`. If either operand is NaN, the instruction returns the second.
                 unsafe { std::arch::x86_64::$max(std::arch::x86_64::$splat(0.0), x) }
             }
 
@@ -248,13 +248,13 @@ macro_rules! x86 {
                 row: usize,
                 b: *const $real,
             ) -> usize {
-                // SAFETY: as the caller vouches for, and as in `splat`.
+                // SAFETY: guaranteed by the caller; as in `splat`.
                 unsafe { lines::$lines::<1>(tile, depth, a, row, b) }
             }
 
             #[inline(always)]
             unsafe fn add_panel(tile: *mut [Self::V; 2], depth: usize, a: *const $real, b: *const $real) -> usize {
-                // SAFETY: as above; the rows of a panel lie side by side, its lines MR apart.
+                // SAFETY: as above; the rows of a panel are adjacent, its lines MR apart.
                 unsafe { lines::$lines::<MR>(tile, depth, a, 1, b) }
             }
         })*
@@ -277,7 +277,7 @@ x86! { Avx512, "AVX-512 (F).",
         |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x), avx512_f64;
 }
 
-/// The dispatch of one number type.
+/// The dispatch for one number type.
 macro_rules! levels {
     ($real:ty) => {
         fn dispatch<K: $crate::simd::Kernel<$real>>(level: $crate::simd::Level, kernel: K) -> K::Output {
@@ -292,7 +292,8 @@ macro_rules! levels {
                     kernel.run::<$crate::simd::Avx512>()
                 }
                 match level {
-                    // SAFETY: levels come here from `Level::current` alone, which the machine has.
+                    // SAFETY: the level comes from `Level::current`, which only returns levels that the machine
+                    // supports.
                     $crate::simd::Level::Avx2 => return unsafe { avx2(kernel) },
                     // SAFETY: as above.
                     $crate::simd::Level::Avx512 => return unsafe { avx512(kernel) },
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_can_be_lowered_and_not_raised() {
+    fn a_level_can_be_lowered_but_not_raised() {
         assert_eq!(Level::chosen(Some("portable")), Level::Portable);
         assert_eq!(Level::chosen(Some("avx512")), Level::best());
         assert_eq!(Level::chosen(Some("avx2")), Level::Avx2.min(Level::best()));

@@ -1,10 +1,10 @@
-//! The optimiser's step against its formula, over more than one chunk.
+//! The optimiser's step against its formula, on arrays longer than one chunk.
 
 use super::naive::Random;
 use crate::{AdamStep, adam, finite};
 
 #[test]
-fn a_step_is_the_formula() {
+fn a_step_matches_the_formula() {
     let count = 40_001;
     let mut random = Random::new(2);
     let [p, g, m] = [(); 3].map(|()| random.numbers(count));
@@ -22,7 +22,7 @@ fn a_step_is_the_formula() {
 }
 
 #[test]
-fn one_number_that_is_none_is_found() {
+fn a_single_nan_or_infinity_is_found() {
     let mut x = vec![1.0f32; 200_000];
     assert!(finite(&x));
     for (at, bad) in [(0, f32::NAN), (199_999, f32::INFINITY), (77_777, f32::NEG_INFINITY)] {

@@ -1,8 +1,9 @@
-//! Blocks of every form and size, forward and backward.
+//! Blocks of every kind and size, forward and backward.
 
 use super::naive::{self, Form, Random, Way, cut};
 use crate::{
-    Block, Branch, Buffer, Colours, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square, Workspace,
+    Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square,
+    Workspace,
 };
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
@@ -25,10 +26,10 @@ fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {
     numbers.iter().map(|&x| T::rounded(x)).collect()
 }
 
-fn close<T: Real>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
-    for (at, (&g, &w)) in got.iter().zip(wanted).enumerate() {
+fn close<T: Real>(got: &[T], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+    for (at, (&g, &w)) in got.iter().zip(expected).enumerate() {
         assert!((g.wide() - w).abs() <= tolerance * scale, "{what}[{at}]: {g:?} {w} of {scale}");
     }
 }
@@ -44,7 +45,7 @@ fn compare<T: Real>(
     let [below, above] = rows;
     let workspace = Workspace::default();
     let mut random = Random::new(seed);
-    // Numbers of either precision are exactly the same.
+    // Values that both precisions represent exactly.
     let mut numbers =
         |count| -> Vec<f64> { random.numbers(count).iter().map(|&x| f64::from(x as f32)).collect() };
     let (p, x, d) = (numbers(form.len()), numbers(below * form.inputs()), numbers(above * form.outputs()));
@@ -66,7 +67,7 @@ fn compare<T: Real>(
     let (g, got) = back(kept.unwrap());
     close(&g, &gradient, tolerance, "gradient");
     close(&got, &dx.concat(), tolerance, "dx");
-    // Hidden layers that were kept are those that are computed again.
+    // Kept hidden layers give the same gradients as recomputed ones.
     let (_, kept) = block.forward(&workspace, pairs, &x, Keep::Hidden);
     assert!(back(kept.unwrap()) == (g, got));
 }
@@ -86,7 +87,7 @@ fn forms() -> Vec<Form> {
     ]
 }
 
-/// Graphs with so many nodes, one after another, scaled by 1 / n.
+/// Graphs with the given numbers of nodes, one after another, scaled by 1 / n.
 fn squares(nodes: &[usize]) -> (Vec<Square>, usize) {
     let mut start = 0;
     let squares = nodes.iter().map(|&nodes| {
@@ -98,7 +99,7 @@ fn squares(nodes: &[usize]) -> (Vec<Square>, usize) {
 }
 
 #[test]
-fn dense_blocks_are_the_equations() {
+fn dense_blocks_match_the_equations() {
     for (f, form) in forms().iter().enumerate() {
         for (s, sizes) in [&[1][..], &[4, 0, 1, 3], &[7, 2], &[19]].into_iter().enumerate() {
             let (graphs, rows) = squares(sizes);
@@ -111,7 +112,7 @@ fn dense_blocks_are_the_equations() {
 }
 
 #[test]
-fn a_graph_larger_than_a_block_of_the_product() {
+fn a_graph_larger_than_a_cache_block() {
     let (graphs, rows) = squares(&[53]);
     let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false };
     compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
@@ -119,9 +120,9 @@ fn a_graph_larger_than_a_block_of_the_product() {
 }
 
 #[test]
-fn quotient_blocks_are_the_equations() {
-    // Any rows will do: what the kernels compute does not ask whether colours are stable. Few rows are summed one by one,
-    // with many the whole product is computed.
+fn quotient_blocks_match_the_equations() {
+    // The colours may be arbitrary: the kernels do not require them to be stable. A few rows are computed one by one;
+    // for many, the whole product is computed.
     for (nodes, below, above) in [(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)] {
         let mut random = Random::new(1);
         let mut pick = |below: usize| random.bits() as usize % below;
@@ -129,7 +130,7 @@ fn quotient_blocks_are_the_equations() {
         let examples: Vec<Example> =
             (0..above).map(|_| Example { graph: 0, place: pick(nodes * nodes) as u32 }).collect();
         let parents: Vec<u32> = (0..above).map(|_| pick(below) as u32).collect();
-        let colours = Colours {
+        let colours = ColourMatrix {
             below,
             examples: &examples,
             nodes: &[nodes],
@@ -148,7 +149,7 @@ fn quotient_blocks_are_the_equations() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn bits_do_not_depend_on_the_number_of_threads() {
     let (graphs, rows) = squares(&[9, 14, 3, 30]);
     let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
     let mut random = Random::new(8);

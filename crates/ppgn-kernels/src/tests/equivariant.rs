@@ -3,7 +3,7 @@
 use super::naive::Random;
 use crate::{Buffer, Equivariant, Linears, Real, Square, Workspace};
 
-/// All partitions of four indices in lexicographic order, as the block of every index.
+/// All partitions of four indices in lexicographic order, given as the block of every index.
 fn partitions() -> Vec<[usize; 4]> {
     let mut all = Vec::new();
     for code in 0..4usize.pow(4) {
@@ -16,20 +16,20 @@ fn partitions() -> Vec<[usize; 4]> {
     all
 }
 
-/// Whether four indices agree within the blocks of a partition.
+/// Whether indices in the same block of a partition are equal.
 fn agree(partition: &[usize; 4], at: [usize; 4]) -> bool {
     (0..4).all(|i| (0..i).all(|j| partition[i] != partition[j] || at[i] == at[j]))
 }
 
-/// What a mean of the operation divides by: n for every block of input indices that no output index is in.
+/// The divisor that makes the operation a mean: n for every block of input indices without an output index.
 fn divisor(partition: &[usize; 4], n: usize) -> f64 {
     let summed = |b: &usize| !partition[2..].contains(b);
     let blocks: std::collections::BTreeSet<&usize> = partition[..2].iter().filter(|b| summed(b)).collect();
     (n as f64).powi(blocks.len() as i32)
 }
 
-/// The layer as a matrix from entries and channels to entries and channels, applied one number at a time; `sum` gets
-/// (place in the output, place in the input, place of the weight, factor) of every term.
+/// The layer as a matrix from entries and channels to entries and channels, one term at a time: `term` gets (output
+/// index, input index, weight index, factor).
 fn terms(n: usize, [a, b]: [usize; 2], mut term: impl FnMut(usize, usize, usize, f64)) {
     for (p, partition) in partitions().iter().enumerate() {
         for code in 0..n.pow(4) {
@@ -54,7 +54,7 @@ struct Naive {
     gradient: Vec<f64>,
 }
 
-/// Output and gradients of ReLU(L(X)) for graphs one after another.
+/// Output and gradients of ReLU(L(X)) for consecutive graphs.
 fn naive(sizes: &[usize], widths: [usize; 2], p: &[f64], x: &[f64], d: &[f64]) -> Naive {
     let [a, b] = widths;
     let rows: usize = sizes.iter().map(|n| n * n).sum();
@@ -89,10 +89,10 @@ fn naive(sizes: &[usize], widths: [usize; 2], p: &[f64], x: &[f64], d: &[f64]) -
     all
 }
 
-fn close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    let scale = wanted.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
-    for (at, (g, w)) in got.iter().zip(wanted).enumerate() {
+fn close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+    for (at, (g, w)) in got.iter().zip(expected).enumerate() {
         assert!((g - w).abs() <= tolerance * scale, "{what}[{at}]: {g} {w} of {scale}");
     }
 }
@@ -107,7 +107,7 @@ fn squares(sizes: &[usize]) -> Vec<Square> {
     sizes.iter().map(square).collect()
 }
 
-/// Layers of these widths one after another.
+/// Layers with these widths, in sequence.
 fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
     let mut rest = p;
     let layer = |w: &[usize]| {
@@ -118,7 +118,7 @@ fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
     Linears { layers: widths.windows(2).map(layer).collect() }
 }
 
-/// The last output and, for its gradient `d`, those of the parameters and of X.
+/// The last output and, given its gradient `d`, the gradients of the parameters and of X.
 fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) -> [Vec<T>; 3] {
     let workspace = Workspace::default();
     let results = layers.forward(&workspace, graphs, x, true);
@@ -131,7 +131,7 @@ fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) ->
 }
 
 #[test]
-fn a_layer_is_its_fifteen_operations() {
+fn a_layer_matches_its_fifteen_operations() {
     assert_eq!(partitions().len(), 15);
     for (seed, (sizes, [a, b])) in
         [(&[1][..], [1, 1]), (&[3, 0, 2, 1], [2, 3]), (&[5], [3, 1]), (&[4, 6], [5, 19])]
@@ -142,17 +142,17 @@ fn a_layer_is_its_fifteen_operations() {
         let mut random = Random::new(seed as u64);
         let (p, x, d) =
             (random.numbers(15 * a * b + 2 * b), random.numbers(rows * a), random.numbers(rows * b));
-        let wanted = naive(sizes, [a, b], &p, &x, &d);
+        let expected = naive(sizes, [a, b], &p, &x, &d);
         let (graphs, layer) = (squares(sizes), linears(&p, &[a, b]));
         let [y, gradient, dx] = run(&layer, &graphs, &x, &d);
-        close(&y, &wanted.y, 1e-12, "output");
-        close(&dx, &wanted.dx, 1e-12, "dx");
-        close(&gradient, &wanted.gradient, 1e-12, "gradient");
+        close(&y, &expected.y, 1e-12, "output");
+        close(&dx, &expected.dx, 1e-12, "dx");
+        close(&gradient, &expected.gradient, 1e-12, "gradient");
     }
 }
 
 #[test]
-fn layers_follow_each_other() {
+fn several_layers_in_sequence() {
     let (sizes, widths) = ([4, 3], [2, 5, 3]);
     let graphs = squares(&sizes);
     let length = |w: &[usize]| 15 * w[0] * w[1] + 2 * w[1];
@@ -171,7 +171,7 @@ fn layers_follow_each_other() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn bits_do_not_depend_on_the_number_of_threads() {
     let (sizes, widths) = ([9, 14, 3, 30], [5, 21, 37]);
     let graphs = squares(&sizes);
     let rows: usize = sizes.iter().map(|n| n * n).sum();

@@ -1,4 +1,4 @@
-//! The kernels against the equations, written out naively.
+//! The kernels against naive implementations of the equations.
 
 mod adam;
 mod block;

@@ -1,8 +1,8 @@
-//! A block and its gradient from the equations: one number at a time, in f64.
+//! A block and its gradient straight from the equations: one number at a time, in f64.
 
 use crate::{Example, Square};
 
-/// A stream of numbers in -1..1, with some exact zeros.
+/// A stream of random numbers in -1..1, with some exact zeros.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// A block's form: widths of m1 and m2 (input first), of m3, of the output.
+/// A block's shape: the widths of m1 and m2 (input first), of m3, and of the output.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
     pub(crate) mlp: Vec<usize>,
@@ -61,14 +61,14 @@ impl Form {
     }
 }
 
-/// How rows make rows.
+/// How the rows of one level give those of the next.
 pub(crate) enum Way<'a> {
     Dense(&'a [Square]),
     Quotient { examples: &'a [Example], parents: &'a [u32], nodes: usize, factor: f64, matrix: &'a [u32] },
 }
 
 impl Way<'_> {
-    /// (row above, row of Y1, row of Y2, factor) of every term of every product.
+    /// (row above, row of Y1, row of Y2, factor) for every term of every product.
     fn terms(&self) -> Vec<(usize, usize, usize, f64)> {
         let mut terms = Vec::new();
         match self {
@@ -110,7 +110,7 @@ pub(crate) fn cut(numbers: &[f64], width: usize) -> Rows {
     numbers.chunks(width).map(<[f64]>::to_vec).collect()
 }
 
-/// One layer's part of a flat array: (weight at (o, i), bias at o).
+/// One layer in a flat array: the index of weight (o, i) and of bias o.
 struct Layer {
     start: usize,
     inputs: usize,
@@ -141,7 +141,7 @@ fn linear(layer: &Layer, p: &[f64], x: &[f64]) -> Vec<f64> {
     (0..layer.outputs).map(out).collect()
 }
 
-/// All layers' outputs of a row.
+/// The outputs of all layers for one row.
 fn mlp(layers: &[Layer], p: &[f64], x: &[f64]) -> Rows {
     let mut all = vec![x.to_vec()];
     for layer in layers {
@@ -151,7 +151,7 @@ fn mlp(layers: &[Layer], p: &[f64], x: &[f64]) -> Rows {
     all
 }
 
-/// Adds to the gradient; gives that of the input.
+/// Adds to the gradient of the parameters; returns that of the input.
 fn linear_back(layer: &Layer, p: &[f64], x: &[f64], d: &[f64], g: &mut [f64]) -> Vec<f64> {
     let mut dx = vec![0.0; layer.inputs];
     for o in 0..layer.outputs {
@@ -177,7 +177,7 @@ fn add(to: &mut [f64], more: &[f64]) {
     to.iter_mut().zip(more).for_each(|(t, m)| *t += m);
 }
 
-/// The output of a block, and, for a gradient `d` of it, the gradients of the parameters and of X.
+/// The output of a block and, given its gradient `d`, the gradients of the parameters and of X.
 pub(crate) fn block(
     form: &Form,
     way: &Way<'_>,

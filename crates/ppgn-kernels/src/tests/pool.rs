@@ -1,4 +1,4 @@
-//! Pooling with ties, by hand and against the equations.
+//! Pooling with ties, against values worked out by hand and against the equations.
 
 use super::naive::Random;
 use crate::{Count, Pools, Square, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
@@ -7,7 +7,8 @@ const X: [f64; 14] = [-4.0, -2.0, -2.0, -2.0, -2.0, 5.0, 7.0, 1.0, 7.0, 5.0, 0.0
 
 #[test]
 fn ties_share_the_gradient_evenly() {
-    // One node, two nodes all tied, three nodes with ties on the diagonal (5) and off it (7); given as 3, 1, 2.
+    // One node; two nodes, all tied; three nodes with ties on the diagonal (5) and off it (7). Results in the order 3,
+    // 1, 2.
     let graphs = [(0, 1), (1, 2), (5, 3)].map(|(start, nodes)| Square { start, nodes, factor: 1.0 });
     let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[1, 2, 0] };
     let mut pooled = [0.0; 6];
@@ -24,7 +25,7 @@ fn ties_share_the_gradient_evenly() {
 }
 
 #[test]
-fn what_is_no_number_is_not_lost() {
+fn nan_survives_max_pooling() {
     let graphs = [Square { start: 0, nodes: 3, factor: 1.0 }];
     let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[0] };
     for at in 0..9 {
@@ -37,11 +38,11 @@ fn what_is_no_number_is_not_lost() {
 }
 
 #[test]
-fn colours_count_as_their_pairs() {
+fn colours_are_weighted_by_their_pairs() {
     let channels = 5;
     let mut random = Random::new(4);
     let table: Vec<f64> = random.numbers(4 * channels);
-    // Three nodes; rows 0 and 1 on the diagonal, 1, 2 and 3 off it.
+    // Three nodes; rows 0 and 1 occur on the diagonal, rows 1, 2 and 3 off it.
     let rows = [0u32, 2, 3, 2, 1, 1, 3, 2, 0];
     let dense: Vec<f64> =
         rows.iter().flat_map(|&r| table[r as usize * channels..][..channels].to_vec()).collect();

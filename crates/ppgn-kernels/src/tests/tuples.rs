@@ -6,11 +6,11 @@ use crate::generalised::{generalised_product, generalised_product_backward};
 use crate::product::{product, product_backward};
 use crate::sums::{index_sums, index_sums_backward, quotient_sums, quotient_sums_backward};
 use crate::{
-    Colours, Example, Pools, Real, Square, Workspace, patterns, pool_max, pool_max_backward, pool_sum,
+    ColourMatrix, Example, Pools, Real, Square, Workspace, patterns, pool_max, pool_max_backward, pool_sum,
     pool_sum_backward,
 };
 
-/// For every row above: its factor and, for every node j, the rows below of the tuple with j in each of its places.
+/// For every row above: its factor and, for every node j, the rows below of the tuples in which j replaces one node.
 type Terms = Vec<(f64, Vec<Vec<usize>>)>;
 
 fn digits(place: usize, n: usize, k: usize) -> Vec<usize> {
@@ -26,15 +26,15 @@ fn with_each_node(place: usize, n: usize, k: usize) -> Vec<Vec<usize>> {
     (0..n).map(|j| (0..k).map(|q| put(q, j)).collect()).collect()
 }
 
-fn close<T: Real + Into<f64>>(got: &[T], wanted: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), wanted.len(), "{what}");
-    for (at, (&g, &w)) in got.iter().zip(wanted).enumerate() {
+fn close<T: Real + Into<f64>>(got: &[T], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (at, (&g, &w)) in got.iter().zip(expected).enumerate() {
         let g: f64 = g.into();
         assert!((g - w).abs() <= tolerance * w.abs().max(1.0), "{what}[{at}]: {g} {w}");
     }
 }
 
-/// W and, for a gradient dW, those of the factors.
+/// W and, given its gradient dW, the gradients of the factors.
 fn generalised(terms: &Terms, c: usize, ys: &[Vec<f64>], dw: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut w = vec![0.0; terms.len() * c];
     let mut ds = vec![vec![0.0; ys[0].len()]; ys.len()];
@@ -72,10 +72,10 @@ fn summed(terms: &Terms, k: usize, c: usize, y: &[f64], dw: &[f64]) -> (Vec<f64>
 
 enum Way<'a> {
     Dense(&'a [Square]),
-    Quotient(Colours<'a>),
+    Quotient(ColourMatrix<'a>),
 }
 
-/// Both products of random numbers on a space, forward and backward, in a precision.
+/// Compares both products on random numbers, forward and backward, on one space and in one precision.
 fn compare<T: Real + Into<f64>>(
     way: &Way<'_>,
     terms: &Terms,
@@ -118,11 +118,11 @@ fn compare<T: Real + Into<f64>>(
     gradients
         .iter()
         .zip(&ds)
-        .for_each(|(got, wanted)| close(got, wanted, tolerance, "gradient of the product"));
+        .for_each(|(got, expected)| close(got, expected, tolerance, "gradient of the product"));
     close(&gradient, &d, tolerance, "gradient of the sums");
 }
 
-/// Graphs with so many nodes, one after another, scaled by 1 / n.
+/// Graphs with the given numbers of nodes, one after another, scaled by 1 / n.
 fn squares(nodes: &[usize], k: usize) -> (Vec<Square>, usize) {
     let mut start = 0;
     let square = |&nodes: &usize| {
@@ -134,7 +134,7 @@ fn squares(nodes: &[usize], k: usize) -> (Vec<Square>, usize) {
 }
 
 #[test]
-fn every_tuple_a_row() {
+fn dense_products_match_the_equations() {
     let sizes: [(usize, &[usize]); 4] = [(2, &[4, 0, 1, 7]), (3, &[1, 5, 0, 2]), (4, &[2, 3]), (5, &[2])];
     for (k, nodes) in sizes {
         let (graphs, rows) = squares(nodes, k);
@@ -154,11 +154,11 @@ fn every_tuple_a_row() {
 }
 
 #[test]
-fn every_colour_a_row() {
+fn quotient_products_match_the_equations() {
     let mut random = Random::new(1);
     let mut pick = |below: usize| random.bits() as usize % below;
     for k in 2..=4 {
-        // Two graphs; any rows will do, stable or not.
+        // Two graphs; the colours may be arbitrary, stable or not.
         let (nodes, below) = ([3usize, 4], 9);
         let tuples = nodes.map(|n| n.pow(k as u32));
         let offsets = [0, tuples[0]];
@@ -166,7 +166,7 @@ fn every_colour_a_row() {
         let example = |at: usize| Example { graph: (at % 2) as u32, place: pick(tuples[at % 2]) as u32 };
         let examples: Vec<Example> = (0..23).map(example).collect();
         let factors = [0.5, 0.25];
-        let colours = Colours {
+        let colours = ColourMatrix {
             below,
             examples: &examples,
             nodes: &nodes,
@@ -189,7 +189,7 @@ fn every_colour_a_row() {
 }
 
 #[test]
-fn of_pairs_it_is_the_second_factor_times_the_first() {
+fn on_pairs_the_generalised_product_is_the_second_factor_times_the_first() {
     let (graphs, rows) = squares(&[6, 3], 2);
     let mut random = Random::new(5);
     let [a, b, dw] = [(); 3].map(|()| random.numbers(rows * 4));
@@ -206,14 +206,14 @@ fn of_pairs_it_is_the_second_factor_times_the_first() {
 }
 
 #[test]
-fn every_pattern_is_pooled_by_itself() {
+fn every_pattern_is_pooled_separately() {
     let (k, channels) = (3, 2);
     let (graphs, rows) = squares(&[1, 2, 4], k);
     let pools = Pools::Dense { order: k, graphs: &graphs, place: &[1, 2, 0] };
     let mut random = Random::new(2);
     let x = random.numbers(rows * channels);
     let d = random.numbers(3 * 5 * channels);
-    // The words of the five patterns, as they are numbered.
+    // The words of the five patterns, in order.
     let words = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]];
     let word = |tuple: &[usize]| {
         let mut seen: Vec<usize> = Vec::new();

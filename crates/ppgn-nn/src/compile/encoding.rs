@@ -1,10 +1,10 @@
 //! Multisets of words of colours as integers, by products of tables: the proofs' tau, tau_1 and tau_2.
 //!
 //! The product `W[i,k,c] = sum over j of f_c(colour(i,j)) * g_c(colour(j,k))` sees the multiset of colour pairs that
-//! 2-FWL counts, through a few tables f_c and g_c; the generalised product, that of words of k colours, through k tables a
-//! channel. The sums over one place each, `sum over j of f_c(colour)`, see the k multisets of single colours that k-WL
-//! counts. m4 then adds up the channels, each with a weight, to one number. Three families of tables are known; all are
-//! checked on every multiset that occurs, never trusted.
+//! 2-FWL counts, through a few tables f_c and g_c; the generalised product sees the multiset of words of k colours
+//! through k tables per channel. The sums over one position each, `sum over j of f_c(colour)`, see the k multisets of
+//! single colours that k-WL counts. m4 then combines the channels into one number, a weighted sum. Three families of
+//! tables are known; all are checked on every multiset that occurs, never trusted.
 
 use super::exact::{LIMIT, beyond, unbounded};
 use super::table::check_size;
@@ -18,14 +18,14 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiset {
-    /// A few channels of random integer tables f(c1), g(c2). One generic pair of tables parts any finite set of
-    /// multisets; on a collision others are drawn, and channels added. Orders beyond 2 have a table more a node.
+    /// A few channels of random integer tables f(c1), g(c2). One generic pair of tables distinguishes any finite set of
+    /// multisets; on a collision new tables are drawn, and channels are added. Order k has k tables per channel.
     #[default]
     Projections,
-    /// The paper's monomials `c1^beta * c2^gamma`, beta + gamma <= n, on the colours' numbers: C(n + 2, 2) channels, of
-    /// words of k colours C(n + k, k).
+    /// The paper's monomials `c1^beta * c2^gamma`, beta + gamma <= n, of the colours' numbers: C(n + 2, 2) channels;
+    /// for words of k colours, C(n + k, k).
     PowerSums,
-    /// One channel a pair of colours that occurs: it counts them.
+    /// One channel per pair of colours that occurs, holding its count.
     Counts,
 }
 
@@ -33,7 +33,7 @@ impl Multiset {
     /// All encodings.
     pub const ALL: [Multiset; 3] = [Multiset::Projections, Multiset::PowerSums, Multiset::Counts];
 
-    /// Its name, as in `--multiset counts`.
+    /// Its name, as in `counts`.
     pub fn name(self) -> &'static str {
         match self {
             Multiset::Projections => "projections",
@@ -49,125 +49,125 @@ impl std::str::FromStr for Multiset {
     fn from_str(name: &str) -> Result<Self> {
         Multiset::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| {
             Error::call(format!(
-                "`{name}` is no encoding of multisets; there are projections, power-sums and counts"
+                "`{name}` is not a multiset encoding; choose projections, power-sums or counts"
             ))
         })
     }
 }
 
-/// What a round's tables are made for.
-pub(super) struct Wanted<'a> {
+/// What the tables of a round must encode.
+pub(super) struct Request<'a> {
     pub(super) multiset: Multiset,
-    /// Whether channels are sums of one table over each place, instead of products of a table a factor.
+    /// Whether channels are sums of one table over each position, rather than products of one table per factor.
     pub(super) sums: bool,
-    /// How many colours a word has: as many as tuples have nodes.
+    /// Colours per word: the order k.
     pub(super) letters: usize,
-    /// The number of the round, for its own random numbers.
+    /// The number of the round; it selects the random stream.
     pub(super) round: usize,
-    /// Nodes of the largest graph.
+    /// Number of nodes of the largest graph.
     pub(super) nodes: usize,
-    /// Colours before the round.
+    /// Number of colours before the round.
     pub(super) before: usize,
-    /// Colours after it.
+    /// Number of colours after it.
     pub(super) after: usize,
-    /// All words that occur in the multisets, ascending: for products and `counts` alone.
+    /// All words that occur in the multisets, ascending; only for products and `counts`.
     pub(super) words: &'a [Vec<u32>],
 }
 
-/// Tables of a round, and how m4 joins the channels of W.
+/// The tables of a round, and how m4 combines the channels of W.
 pub(super) struct Tables {
-    /// `factors[q][c][colour]`, at least 0: what the q-th MLP gives in channel c. Sums have one.
+    /// `factors[q][c][colour]`, at least 0: the output of the q-th MLP in channel c. Sums have a single factor.
     pub(super) factors: Vec<Vec<Vec<i64>>>,
-    /// m4's weights of the channels of W; of sums, place after place.
+    /// m4's weights for the channels of W; for sums, position after position.
     pub(super) weights: Vec<i64>,
     sums: bool,
-    /// For `counts` of products, the weight of a word: one look instead of a sum over all channels.
+    /// For `counts` of products, the weight of a word: one lookup instead of a sum over all channels.
     by_word: Option<HashMap<Vec<u32>, i64>>,
 }
 
-/// Tables for a round: the attempt's, more generous with every one. `None` after the last.
-pub(super) fn tables(wanted: &Wanted<'_>, attempt: usize) -> Option<Result<Tables>> {
+/// The tables of one attempt; later attempts use larger numbers and more channels. `None` after the last attempt.
+pub(super) fn tables(request: &Request<'_>, attempt: usize) -> Option<Result<Tables>> {
     const ATTEMPTS: usize = 60;
-    (attempt < ATTEMPTS).then(|| match wanted.multiset {
-        Multiset::Projections => Ok(projections(wanted, attempt)),
-        Multiset::PowerSums => power_sums(wanted, attempt),
-        Multiset::Counts => counts(wanted, attempt),
+    (attempt < ATTEMPTS).then(|| match request.multiset {
+        Multiset::Projections => Ok(projections(request, attempt)),
+        Multiset::PowerSums => power_sums(request, attempt),
+        Multiset::Counts => counts(request, attempt),
     })
 }
 
-/// Numbers of this size, so many of them multiplied, keep about as many sums apart as there are pairs of colours, and
-/// grow by half every four draws.
-fn scale(wanted: &Wanted<'_>, attempt: usize, values: f64, multiplied: usize) -> usize {
-    let pairs = (wanted.after as f64).powi(2);
+/// The magnitude of the random numbers. Products of `multiplied` such numbers can take about as many values as there
+/// are pairs of colours; the magnitude grows by half every four attempts.
+fn scale(request: &Request<'_>, attempt: usize, values: f64, multiplied: usize) -> usize {
+    let pairs = (request.after as f64).powi(2);
     let each = (pairs * values).powf(1.0 / multiplied as f64);
     (each * 1.5f64.powi(attempt as i32 / 4)).ceil().clamp(4.0, 2f64.powi(24)) as usize
 }
 
-/// Random weights of the sums' channels, one a place and channel.
-fn place_weights(wanted: &Wanted<'_>, attempt: usize, channels: usize, below: usize) -> Vec<i64> {
-    let mut random = Stream::new(0, "places", &[wanted.round as u64, attempt as u64]);
-    (0..wanted.letters * channels).map(|_| 1 + random.below(below) as i64).collect()
+/// Random weights for the channels of sums, one per position and channel.
+fn place_weights(request: &Request<'_>, attempt: usize, channels: usize, below: usize) -> Vec<i64> {
+    let mut random = Stream::new(0, "places", &[request.round as u64, attempt as u64]);
+    (0..request.letters * channels).map(|_| 1 + random.below(below) as i64).collect()
 }
 
-fn projections(wanted: &Wanted<'_>, attempt: usize) -> Tables {
+fn projections(request: &Request<'_>, attempt: usize) -> Tables {
     let draw = |below: usize, which: u64, channel: usize| -> Vec<i64> {
-        let indices = [wanted.round as u64, attempt as u64, which, channel as u64];
+        let indices = [request.round as u64, attempt as u64, which, channel as u64];
         let mut random = Stream::new(0, "projections", &indices);
-        (0..wanted.before).map(|_| random.below(below) as i64).collect()
+        (0..request.before).map(|_| random.below(below) as i64).collect()
     };
-    // A sum of n products of k numbers below s spreads over sqrt(n) * s^k; one of n numbers, over sqrt(n) * s, and its
-    // weight is a number of the same size.
-    let spread = 1.0 / (wanted.nodes as f64).sqrt();
-    if wanted.sums {
-        let (channels, below) = (1 + attempt / 8, scale(wanted, attempt, spread, 2));
+    // A sum of n products of k numbers below s has a spread of sqrt(n) * s^k. A sum of n numbers has a spread of
+    // sqrt(n) * s, and its weight is a number of the same magnitude.
+    let spread = 1.0 / (request.nodes as f64).sqrt();
+    if request.sums {
+        let (channels, below) = (1 + attempt / 8, scale(request, attempt, spread, 2));
         return Tables {
             factors: vec![(0..channels).map(|c| draw(below, 0, c)).collect()],
-            weights: place_weights(wanted, attempt, channels, below),
+            weights: place_weights(request, attempt, channels, below),
             sums: true,
             by_word: None,
         };
     }
-    let (channels, below) = (2 + attempt / 8, scale(wanted, attempt, spread, wanted.letters));
+    let (channels, below) = (2 + attempt / 8, scale(request, attempt, spread, request.letters));
     let factor = |q: usize| (0..channels).map(|c| draw(below, q as u64, c)).collect();
     Tables {
-        factors: (0..wanted.letters).map(factor).collect(),
+        factors: (0..request.letters).map(factor).collect(),
         weights: vec![1; channels],
         sums: false,
         by_word: None,
     }
 }
 
-fn power_sums(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
-    let degree = wanted.nodes as u32;
-    let most = (wanted.before as i128 - 1)
+fn power_sums(request: &Request<'_>, attempt: usize) -> Result<Tables> {
+    let degree = request.nodes as u32;
+    let most = (request.before as i128 - 1)
         .checked_pow(degree)
-        .ok_or_else(|| unbounded(&format!("powers {degree} of {} colours", wanted.before)))?;
+        .ok_or_else(|| unbounded(&format!("powers {degree} of {} colours", request.before)))?;
     if most >= LIMIT {
-        return Err(beyond(most, &format!("powers {degree} of {} colours", wanted.before)));
+        return Err(beyond(most, &format!("powers {degree} of {} colours", request.before)));
     }
-    let letters = if wanted.sums { 1 } else { wanted.letters };
+    let letters = if request.sums { 1 } else { request.letters };
     check_exponents(letters, degree)?;
     let exponents = exponents(letters, degree);
-    check_size(wanted.before, exponents.len())?;
-    let power = |exponent: u32| (0..wanted.before as i64).map(|c| c.pow(exponent)).collect::<Vec<i64>>();
-    // All channels are there; the code needs few of them, and is shortest with those of low degree.
+    check_size(request.before, exponents.len())?;
+    let power = |exponent: u32| (0..request.before as i64).map(|c| c.pow(exponent)).collect::<Vec<i64>>();
+    // All monomials are channels; the code needs only a few of them, and is smallest with those of low degree.
     let (counts, size) = (2 + attempt as u32 / 6, 2 + attempt / 3);
-    let mut random = Stream::new(0, "power sums", &[wanted.round as u64, attempt as u64]);
+    let mut random = Stream::new(0, "power sums", &[request.round as u64, attempt as u64]);
     let mut weight = |alpha: &Vec<u32>| match alpha.iter().sum::<u32>() {
         0 => 0,
         d if d <= counts => random.below(2 * size + 1) as i64 - size as i64,
         _ => 0,
     };
-    let places = if wanted.sums { wanted.letters } else { 1 };
+    let places = if request.sums { request.letters } else { 1 };
     Ok(Tables {
         weights: (0..places).flat_map(|_| exponents.iter().map(&mut weight).collect::<Vec<_>>()).collect(),
         factors: (0..letters).map(|q| exponents.iter().map(|alpha| power(alpha[q])).collect()).collect(),
-        sums: wanted.sums,
+        sums: request.sums,
         by_word: None,
     })
 }
 
-/// Refuses monomials that are too many to list: C(n + k, k).
+/// Rejects a number of monomials, C(n + k, k), that is too large to enumerate.
 fn check_exponents(letters: usize, degree: u32) -> Result<()> {
     let mut count = 1u128;
     for i in 1..=letters as u128 {
@@ -176,30 +176,30 @@ fn check_exponents(letters: usize, degree: u32) -> Result<()> {
     check_size(1, usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn counts(wanted: &Wanted<'_>, attempt: usize) -> Result<Tables> {
-    let channels = if wanted.sums { wanted.before } else { wanted.words.len() };
-    check_size(wanted.before, channels)?;
-    let below = scale(wanted, attempt, (wanted.after as f64).powi(2), 2).min(1 << 40);
+fn counts(request: &Request<'_>, attempt: usize) -> Result<Tables> {
+    let channels = if request.sums { request.before } else { request.words.len() };
+    check_size(request.before, channels)?;
+    let below = scale(request, attempt, (request.after as f64).powi(2), 2).min(1 << 40);
     let mark = |colour: u32| {
-        let mut table = vec![0; wanted.before];
+        let mut table = vec![0; request.before];
         table[colour as usize] = 1;
         table
     };
-    if wanted.sums {
+    if request.sums {
         return Ok(Tables {
-            factors: vec![(0..wanted.before as u32).map(mark).collect()],
-            weights: place_weights(wanted, attempt, channels, below),
+            factors: vec![(0..request.before as u32).map(mark).collect()],
+            weights: place_weights(request, attempt, channels, below),
             sums: true,
             by_word: None,
         });
     }
-    let mut random = Stream::new(0, "counts", &[wanted.round as u64, attempt as u64]);
-    let weights: Vec<i64> = wanted.words.iter().map(|_| random.below(below) as i64).collect();
-    let factor = |q: usize| wanted.words.iter().map(|word| mark(word[q])).collect();
+    let mut random = Stream::new(0, "counts", &[request.round as u64, attempt as u64]);
+    let weights: Vec<i64> = request.words.iter().map(|_| random.below(below) as i64).collect();
+    let factor = |q: usize| request.words.iter().map(|word| mark(word[q])).collect();
     Ok(Tables {
-        factors: (0..wanted.letters).map(factor).collect(),
+        factors: (0..request.letters).map(factor).collect(),
         sums: false,
-        by_word: Some(wanted.words.iter().cloned().zip(weights.iter().copied()).collect()),
+        by_word: Some(request.words.iter().cloned().zip(weights.iter().copied()).collect()),
         weights,
     })
 }
@@ -210,8 +210,9 @@ impl Tables {
         self.factors[0].len()
     }
 
-    /// What one word of colours adds to a code: over all channels c, `weights[c]` times the product of `factors[q][c]` at
-    /// the word's letters; of sums, over all places q and channels c, `weights[q, c]` times the table at letter q.
+    /// The contribution of one word of colours to a code: over all channels c, `weights[c]` times the product of
+    /// `factors[q][c]` at the word's letters; for sums, over all positions q and channels c, `weights[q, c]` times the
+    /// table at letter q.
     pub(super) fn term(&self, word: &[u32]) -> i128 {
         if let Some(by_word) = &self.by_word {
             return by_word.get(word).map_or(0, |&w| i128::from(w));
@@ -231,7 +232,7 @@ impl Tables {
         channels.map(|(c, &w)| i128::from(w) * product(c)).sum()
     }
 
-    /// The largest sum of every channel of W over n nodes, and no product within it is larger.
+    /// A bound on every channel of W: its largest sum over n nodes, which also bounds every product in it.
     pub(super) fn channel_bounds(&self, nodes: usize) -> Vec<i128> {
         let most = |table: &Vec<i64>| i128::from(table.iter().copied().max().unwrap_or(0).max(1));
         let product = |c: usize| {
@@ -242,10 +243,10 @@ impl Tables {
         bounds.iter().copied().cycle().take(self.weights.len()).collect()
     }
 
-    /// The largest sum that m4 makes of the channels.
+    /// The largest sum that m4 can form from the channels.
     pub(super) fn joined_bound(&self, nodes: usize) -> i128 {
         if let Some(by_word) = &self.by_word {
-            // All counts together are n.
+            // The counts add up to n.
             return nodes as i128 * by_word.values().map(|w| i128::from(w.abs())).max().unwrap_or(0);
         }
         let bounds = self.channel_bounds(nodes);

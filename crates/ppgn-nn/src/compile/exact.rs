@@ -1,12 +1,12 @@
-//! Whole numbers that f64 holds exactly: the promise that a compiled network's sums do not depend on their order.
+//! Integers that f64 represents exactly: why the sums of a compiled network do not depend on their order.
 //!
 //! All weights, codes and features of a compiled network are integers. As long as no partial sum reaches 2^53 in
-//! magnitude, f64 arithmetic on them is integer arithmetic: every order of adding gives the same bits. So every sum is
-//! bounded here, by the sum of the magnitudes of its terms, and what goes beyond is refused with its numbers.
+//! magnitude, f64 arithmetic on them is integer arithmetic: every summation order gives the same bits. So every sum is
+//! bounded here by the sum of the magnitudes of its terms, and an error reports any bound that is too large.
 
 use crate::error::{Error, Result};
 
-/// All integers up to this magnitude are f64 numbers: 2^53.
+/// f64 represents all integers up to this magnitude exactly: 2^53.
 pub(super) const LIMIT: i128 = 1 << 53;
 
 /// The largest partial sum seen so far.
@@ -14,7 +14,7 @@ pub(super) const LIMIT: i128 = 1 << 53;
 pub(super) struct Largest(i128);
 
 impl Largest {
-    /// Notes a bound, or refuses it. `what` names the sum.
+    /// Records a bound, or rejects it if it is too large. `what` describes the sum.
     pub(super) fn admit(&mut self, bound: i128, what: impl Fn() -> String) -> Result<()> {
         if bound >= LIMIT {
             return Err(beyond(bound, &what()));
@@ -23,25 +23,25 @@ impl Largest {
         Ok(())
     }
 
-    /// The bound of the largest.
+    /// The largest bound recorded.
     pub(super) fn bound(self) -> i128 {
         self.0
     }
 }
 
-/// The refusal of sums that f64 would round.
+/// The error for sums that f64 would round.
 pub(super) fn beyond(bound: i128, what: &str) -> Error {
     Error::unfit(format!(
-        "{what} may reach {bound} (2^{:.1}), and f64 is exact below 2^53 only: compile fewer or smaller graphs \
+        "{what} may reach {bound} (2^{:.1}), but f64 is exact below 2^53 only: compile fewer or smaller graphs \
          together, or fewer rounds",
         (bound as f64).log2()
     ))
 }
 
-/// The refusal of numbers that are too large even to be bounded.
+/// The error for numbers too large even to bound.
 pub(super) fn unbounded(what: &str) -> Error {
     Error::unfit(format!(
-        "{what} are beyond 2^127, and f64 is exact below 2^53 only: compile fewer or smaller graphs together, or fewer \
+        "{what} exceed 2^127, but f64 is exact below 2^53 only: compile fewer or smaller graphs together, or fewer \
          rounds"
     ))
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_rounds_is_refused_with_its_number() {
+    fn sums_that_would_round_are_errors_with_their_bound() {
         let mut largest = Largest::default();
         largest.admit(7, || "a sum".into()).unwrap();
         largest.admit(LIMIT - 1, || "a sum".into()).unwrap();

@@ -1,18 +1,18 @@
-//! Which network a test becomes: the paper's three, by the test's family and its k.
+//! Which network each test compiles to: one of the paper's three, chosen by the test's family and its k.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use ppgn_wl::{Family, Test};
 
-/// The form of a compiled network.
+/// The kind of network a test compiles to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
-    /// The length of the tuples.
+    /// The order k of the tuples.
     pub(super) order: usize,
-    /// Whether blocks have the sums over one place each, instead of a product.
+    /// Whether blocks use the sums over one position each instead of a product.
     pub(super) sums: bool,
-    /// For every factor of the product, or every sum: the place of the tuple where its nodes j are put.
+    /// For every factor of the product, or every sum: the position of the tuple that node j takes.
     pub(super) places: Vec<usize>,
 }
 
@@ -22,8 +22,8 @@ impl Form {
         let order = test.k();
         if order < 2 {
             return Err(Error::call(format!(
-                "{test} cannot be compiled: it colours nodes, and networks compute on pairs and longer tuples; 2-wl parts \
-                 the same graphs"
+                "{test} cannot be compiled: it colours nodes, but networks work on pairs and longer tuples; 2-wl \
+                 distinguishes the same graphs"
             )));
         }
         let sums = test.family() == Family::Wl;
@@ -37,18 +37,18 @@ impl Form {
         Ok(form)
     }
 
-    /// A configuration of the form, its blocks the default ones.
+    /// A configuration of this form with default blocks.
     pub(super) fn config(&self, inputs: usize, outputs: usize) -> PpgnConfig {
         let model = if self.sums { Model::Sums } else { Model::Mp };
         PpgnConfig { order: self.order, model, ..PpgnConfig::new(inputs, outputs) }
     }
 
-    /// Whether the input are isomorphism types of tuples.
+    /// Whether the input consists of isomorphism types of tuples.
     pub(super) fn has_types(&self) -> bool {
         self.config(1, 1).tuples().is_some()
     }
 
-    /// What rows are, for people.
+    /// What a row is, for messages.
     pub(super) fn tuples(&self) -> String {
         if self.order == 2 { "pairs".into() } else { format!("{}-tuples", self.order) }
     }

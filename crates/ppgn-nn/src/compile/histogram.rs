@@ -1,33 +1,33 @@
 //! The last block: the histogram of a graph's colours, as sums over its pairs.
 //!
-//! m1 is a table on the last colours, m2 hands on the identity matrix, so the product is the table itself, and m4 keeps
-//! it alone. Pooled by sum it is the histogram: one-hot, a channel a colour, where colours are few; else a few channels
-//! of integers, summed, which are checked to differ wherever two graphs' histograms do.
+//! m1 is a table on the last colours and m2 passes on the identity matrix, so their product is the table itself, and m4
+//! keeps only that. Sum pooling turns it into the histogram: one-hot, one channel per colour, if there are few colours;
+//! otherwise a few channels of integers whose sums are checked to differ wherever the histograms of two graphs do.
 //!
-//! In the generalised product the table is the last factor, the first hands on whether the first and the last node of the
-//! tuple are equal, and the others are 1: `sum over j of [j = ik] * f(i1..i(k-1),j)`. Of k-WL's sums m4 keeps those over
-//! the first place: summed over all tuples every one is counted n times, so the scores are n times the histogram, which
-//! tells as much.
+//! In the generalised product the table is the last factor, the first passes on whether the first and last node of the
+//! tuple are equal, and the others are 1: `sum over j of [j = ik] * f(i1..i(k-1),j)`. Of k-WL's sums, m4 keeps those
+//! over the first position: the sum over all tuples counts each of them n times, so the scores are n times the
+//! histogram, which is equally informative.
 
 use super::exact::Largest;
 use super::form::Form;
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_graph::random::Stream;
 use ppgn_wl::Refinement;
 use std::collections::HashMap;
 
-/// As many colours have a channel each.
+/// Up to this number of colours, each has its own channel.
 const ONE_HOT: usize = 256;
 
-/// How often each colour occurs in a graph, ascending by colour, without zeros.
+/// The number of occurrences of each colour in a graph, ascending by colour, without zeros.
 pub(super) type Counts = Vec<(u32, u64)>;
 
-/// A value a colour, for every channel.
+/// For every channel, one value per colour.
 type Tables = Vec<Vec<i64>>;
 
-/// A score a channel, for every graph.
+/// For every graph, one score per channel.
 type Scores = Vec<Vec<i64>>;
 
 /// The histograms of all graphs after a round. O(pairs log pairs).
@@ -41,19 +41,19 @@ pub(super) fn histograms(colours: &Refinement, round: usize) -> Vec<Counts> {
     (0..colours.graphs()).map(of).collect()
 }
 
-/// How many different histograms there are.
+/// The number of distinct histograms.
 pub(super) fn classes(histograms: &[Counts]) -> usize {
     histograms.iter().collect::<std::collections::HashSet<_>>().len()
 }
 
-/// The last block, and the scores that it gives every graph.
+/// The last block, and the scores of every graph.
 pub(super) struct Histogram {
-    pub(super) plan: Plan,
+    pub(super) plan: BlockPlan,
     pub(super) scores: Scores,
 }
 
 impl Histogram {
-    /// The block on rows whose codes are these, a colour each.
+    /// The block for rows with these codes, one code per colour.
     pub(super) fn new(
         form: &Form,
         nodes: &[usize],
@@ -91,7 +91,7 @@ impl Histogram {
             }
             (true, _) => vec![table],
         };
-        // How often W has the tables' channels: once, or once a place.
+        // How many copies of the tables' channels W has: one, or one per position.
         let places = if form.sums { form.order } else { 1 };
         let mut m4 = Layer::zeros(channels.len() + places * tables.len(), tables.len())?;
         (0..tables.len()).for_each(|c| m4.set(c, channels.len() + c, 1));
@@ -109,15 +109,15 @@ impl Histogram {
             },
             match (form.sums, form.order) {
                 (false, 2) => "m2 is the identity matrix, W the table",
-                (false, _) => "the product picks the tuple itself, W is the table",
-                (true, _) => "m4 keeps the sums over the first place: n times the histogram",
+                (false, _) => "the product selects the tuple itself, W is the table",
+                (true, _) => "m4 keeps the sums over the first position: n times the histogram",
             }
         );
-        Ok(Histogram { plan: Plan { factors, m4, note }, scores })
+        Ok(Histogram { plan: BlockPlan { factors, m4, note }, scores })
     }
 }
 
-/// Counts that are all so many times as large.
+/// The counts multiplied by a factor.
 fn times(counts: &Counts, times: u64) -> Counts {
     counts.iter().map(|&(colour, count)| (colour, count * times)).collect()
 }
@@ -133,7 +133,7 @@ fn scores(tables: &[Vec<i64>], histograms: &[Counts]) -> Scores {
     histograms.iter().map(|counts| tables.iter().map(|table| score(table, counts)).collect()).collect()
 }
 
-/// Tables whose sums differ exactly where histograms do, and those sums.
+/// Tables whose sums differ exactly where the histograms do, and those sums.
 fn separating(colours: usize, histograms: &[Counts]) -> Result<(Tables, Scores)> {
     const ATTEMPTS: u64 = 40;
     let pairs = (histograms.len() as f64).powi(2);
@@ -157,7 +157,8 @@ fn separating(colours: usize, histograms: &[Counts]) -> Result<(Tables, Scores)>
         }
     }
     Err(Error::unfit(format!(
-        "no tables tell the histograms of {} graphs apart ({ATTEMPTS} draws); compile fewer graphs together",
+        "found no tables that distinguish the histograms of {} graphs ({ATTEMPTS} attempts); compile fewer \
+         graphs together",
         histograms.len()
     )))
 }

@@ -1,8 +1,8 @@
-//! How far apart the scores of graphs are that the test parts.
+//! The margin: how far apart the scores of distinguished graphs are.
 
-/// The smallest, over all pairs of graphs with different scores, of the largest difference of a score; `None` where all
-/// scores are the same. Scores are integers, so it is at least 1, and the search ends where it is. O(graphs^2 * scores) at
-/// worst, most pairs by their first scores.
+/// The minimum, over all pairs of graphs with different scores, of the largest difference in any score; `None` if all
+/// scores are equal. Scores are integers, so the margin is at least 1, and the search stops once it reaches 1.
+/// O(graphs^2 * scores) in the worst case; most pairs are decided by their first scores.
 pub(super) fn margin(scores: &[Vec<i64>]) -> Option<i64> {
     let mut different: Vec<&Vec<i64>> = scores.iter().collect();
     different.sort_unstable();
@@ -33,7 +33,7 @@ mod tests {
     use super::margin;
 
     #[test]
-    fn it_is_the_smallest_of_the_largest_differences() {
+    fn margin_is_the_minimum_of_the_largest_differences() {
         assert_eq!(margin(&[vec![1, 2], vec![1, 2]]), None);
         assert_eq!(margin(&[vec![0, 0], vec![7, 3], vec![0, 0], vec![10, -2]]), Some(5));
         assert_eq!(margin(&[vec![5], vec![9], vec![6]]), Some(1));

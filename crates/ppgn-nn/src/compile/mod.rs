@@ -1,15 +1,15 @@
 //! The theorem compiler: from the proofs of Theorems 1 and 2 to weights.
 //!
-//! Theorem 2 says that some network of the paper's architecture parts two graphs that 2-FWL (equally strong: 3-WL)
-//! parts; Theorem 1 says so of k-order networks and k-WL, and Section 6 of the generalised product and k-FWL. [`compile`]
-//! writes that network for any finite set of graphs, as an ordinary [`PpgnConfig`] with real weights: its scores differ
-//! for two of the graphs exactly if the test parts them, and are the same, bit for bit, for relabelled copies. The steps
-//! of the proofs are files:
+//! Theorem 2 states that for any two graphs that 2-FWL (equivalently, 3-WL) distinguishes, some network of the paper's
+//! architecture distinguishes them. Theorem 1 states the same for k-order networks and k-WL, and Section 6 for the
+//! generalised product and k-FWL. [`compile`] constructs that network for any finite set of graphs, as an ordinary
+//! [`PpgnConfig`] with actual weights: the scores of two of the graphs differ exactly if the test distinguishes them,
+//! and are identical, bit for bit, for relabelled copies. Each step of the proofs is a file:
 //!
 //! | step | file |
 //! | --- | --- |
-//! | which network is which test | `form` |
-//! | isomorphism types, colours of round 0 | `types`, of k-tuples `tuples` |
+//! | which network implements which test | `form` |
+//! | isomorphism types, the colours of round 0 | `types`; for k-tuples `tuples` |
 //! | tau, tau_1 and tau_2 as ReLU networks, exact on the colours that occur | `table` |
 //! | multisets as vectors: projections, power sums, counts | `encoding` |
 //! | the product, and the concatenation by m4 | `round` |
@@ -17,8 +17,9 @@
 //! | sums below 2^53, so that f64 is exact in any order | `exact` |
 //! | how far apart the scores are | `margin` |
 //!
-//! R rounds take R + 1 blocks, and of Theorem 2's network one more for the isomorphism types where nodes differ by labels
-//! or loops. Colours are integers throughout; between rounds m4 makes one of (X, W), and the identity matrix is carried along beside it.
+//! R rounds take R + 1 blocks; Theorem 2's network needs one more, for the isomorphism types, if nodes differ by labels
+//! or loops. Colours are integers throughout. Between rounds, m4 combines (X, W) into one integer and carries the
+//! identity matrix along next to it.
 
 mod encoding;
 mod exact;
@@ -41,7 +42,7 @@ use crate::precision::{Precision, Values};
 use exact::Largest;
 use form::Form;
 use histogram::{Histogram, classes, histograms};
-use plan::Plan;
+use plan::BlockPlan;
 use ppgn_graph::encode::Encoding;
 use ppgn_graph::{Graph, Schema};
 use ppgn_wl::Refinement;
@@ -50,11 +51,12 @@ use types::Types;
 /// What to compile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// So many rounds of the test; without it, the fewest after which the graphs are parted as by the stable colouring.
+    /// The number of rounds of the test; by default, the fewest after which the graphs are distinguished as by the
+    /// stable colouring.
     pub rounds: Option<usize>,
     /// How multisets become vectors.
     pub multiset: Multiset,
-    /// Whether labels of nodes and edges are colours; the refinement must have been run in the same way. Attributes
+    /// Whether node and edge labels are colours; the refinement must have been run with the same setting. Attributes
     /// never are.
     pub labels: bool,
 }
@@ -65,48 +67,51 @@ impl Default for Options {
     }
 }
 
-/// A network that is a Weisfeiler-Leman test.
+/// A network that computes a Weisfeiler-Leman test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compiled {
-    /// The network's form.
+    /// The network's configuration.
     pub config: PpgnConfig,
-    /// Its weights, one an array of its [`Layout`](crate::Layout), in f64.
+    /// Its parameters, one entry per array of its [`Layout`](crate::Layout), in f64.
     pub parameters: Vec<Values>,
-    /// How graphs become its input.
+    /// How graphs are encoded as its input.
     pub encoding: Encoding,
-    /// The rounds of the test that it runs.
+    /// The number of rounds of the test it performs.
     pub rounds: usize,
     /// How its multisets become vectors.
     pub multiset: Multiset,
-    /// The scores of every graph that it was compiled from: integers.
+    /// The scores of every graph it was compiled from; all are integers.
     pub scores: Vec<Vec<f64>>,
-    /// The smallest of the largest differences of scores over all pairs of graphs that it parts; 1 where it parts none.
+    /// The margin: the minimum, over all pairs of distinguished graphs, of the largest difference in any score; 1 if no
+    /// pair is distinguished.
     pub margin: f64,
-    /// What it does, block by block.
+    /// A description of each block.
     pub steps: Vec<String>,
-    /// No sum within it exceeds this, in any order.
+    /// A bound on every sum in the network, in any summation order.
     pub largest: f64,
 }
 
-/// Compiles the test that gave these colours into a network: 2-FWL into that of Theorem 2, k-FWL beyond into
-/// one of order k with the generalised product, k-WL into a k-order network with the sums of Theorem 1's proof
+/// Compiles the test that produced these colours into a network: 2-FWL into that of Theorem 2, k-FWL for k > 2 into one
+/// of order k with the generalised product, k-WL into a k-order network with the sums from the proof of Theorem 1
 /// ([`Model::Sums`](crate::Model::Sums)).
 ///
-/// `colours` is the refinement of the same graphs, run until it is stable or for at least the rounds that are asked for;
-/// `schema` is what the encoding goes by.
+/// `colours` is the refinement of the same graphs, run until stable or for at least `options.rounds` rounds; `schema`
+/// determines the encoding.
 ///
 /// # Complexity
-/// O(n k) a colour, round and draw of tables, O(n^k) a graph; the network has O(colours) hidden channels a block.
+/// O(n k) per colour, round and attempt at drawing tables, plus O(n^k) per graph; the network has O(colours) hidden
+/// channels per block.
 ///
 /// # Errors
-/// If sums could reach 2^53 in magnitude, a layer would be too large, the encoding does not carry the isomorphism types
-/// (labels that differ in the two directions of an edge), or the test is 1-WL, which colours nodes.
+/// If a sum could reach 2^53 in magnitude, if a layer would be too large, if the encoding does not capture the
+/// isomorphism types (labels that differ between the two directions of an edge), or if the test is 1-WL, which colours
+/// nodes.
 ///
 /// ```
 /// use ppgn_graph::{Schema, generate::generate};
 /// use ppgn_nn::compile::{Options, compile};
 /// use ppgn_wl::{Test, refine};
-/// // Strongly regular with the same parameters: 2-FWL does not part them, 3-FWL does.
+/// // Strongly regular with the same parameters: 2-FWL does not distinguish them, 3-FWL does.
 /// let graphs = ["rook:n=4", "shrikhande"].map(|name| generate(name).unwrap().graph(0).clone());
 /// let schema = Schema::of(&graphs)?;
 /// let colours = refine(&graphs, Test::fwl(3)?, &ppgn_wl::Options::default())?;
@@ -133,7 +138,7 @@ pub fn compile(
     };
     let inputs = types.encoder.channels().len();
     let encoding = types.encoder.encoding();
-    let mut plans: Vec<Plan> = Vec::new();
+    let mut plans: Vec<BlockPlan> = Vec::new();
     let Types { mut identity, mut channels, mut codes, block, .. } = types;
     if let Some(block) = block {
         identity = 1;
@@ -143,7 +148,7 @@ pub fn compile(
         let input = round::Input { form: &form, channels: &channels, identity, codes: &codes, nodes: &nodes };
         let (plan, next) = round::block(&input, colours, r, options.multiset, &mut largest)?;
         plans.push(plan);
-        // From here on rows are (code, identity).
+        // From here on, rows are (code, identity).
         (channels, identity, codes) = (vec![1, 0], 1, next);
     }
     let histograms = histograms(colours, rounds);
@@ -168,11 +173,11 @@ fn check(graphs: &[Graph], colours: &Refinement, options: &Options) -> Result<()
     let order = colours.test().k() as u32;
     let fits = |g: usize| Some(colours.colours(g).len()) == graphs[g].nodes().checked_pow(order);
     if graphs.len() != colours.graphs() || !(0..graphs.len()).all(fits) {
-        return Err(Error::call("the colours are those of other graphs"));
+        return Err(Error::call("the colours belong to other graphs"));
     }
     let enough = options.rounds.is_some_and(|rounds| rounds <= colours.rounds());
     if !(enough || colours.is_stable()) {
-        return Err(Error::call("the colours are neither stable nor those of enough rounds"));
+        return Err(Error::call("the colouring is neither stable nor long enough for the requested rounds"));
     }
     if options.rounds.is_some_and(|rounds| rounds > 900) {
         return Err(Error::call("a network has at most 1000 blocks: compile at most 900 rounds"));
@@ -180,14 +185,14 @@ fn check(graphs: &[Graph], colours: &Refinement, options: &Options) -> Result<()
     Ok(())
 }
 
-/// The fewest rounds after which as many classes of graphs are told apart as in the end.
+/// The fewest rounds after which the number of classes of graphs is final.
 fn fewest_rounds(colours: &Refinement) -> usize {
     let all = classes(&histograms(colours, colours.rounds()));
     (0..colours.rounds()).find(|&r| classes(&histograms(colours, r)) == all).unwrap_or(colours.rounds())
 }
 
 impl Compiled {
-    /// Two graphs count as told apart where a score differs by more than this: half the margin.
+    /// Two graphs count as distinguished if a score differs by more than this: half the margin.
     pub fn threshold(&self) -> f64 {
         self.margin / 2.0
     }
@@ -197,7 +202,7 @@ impl Compiled {
         Ppgn::new(self.config.clone(), self.parameters.clone())
     }
 
-    /// How many graphs to run at a time, so that no layer's output is larger than 64 MiB if it can be helped.
+    /// The number of graphs per batch that keeps every layer's output within 64 MiB, at least one.
     pub fn batch(&self, largest_nodes: usize) -> usize {
         let hidden =
             self.config.blocks.iter().flat_map(|b| b.hidden.iter().flatten().copied().chain([b.product()]));
@@ -206,8 +211,8 @@ impl Compiled {
         ((1 << 23) / numbers.max(1)).clamp(1, 64)
     }
 
-    /// Runs the network on the graphs that it was compiled from and compares all scores, bit for bit, with what the
-    /// proof says they are.
+    /// Runs the network on the graphs it was compiled from and compares all scores, bit for bit, with those the proof
+    /// predicts.
     pub fn verify(&self, graphs: &[Graph], schema: &Schema) -> Result<()> {
         let encoder = self.encoding.encoder(schema)?;
         let network = self.network()?;
@@ -217,10 +222,11 @@ impl Compiled {
             let graphs: Vec<&Graph> = graphs.iter().collect();
             let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64)?;
             let found = network.forward(&batch)?.to_f64();
-            for (g, (found, wanted)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
-                if found.iter().zip(wanted).any(|(a, b)| a.to_bits() != b.to_bits()) {
+            for (g, (found, expected)) in found.chunks(self.config.outputs).zip(scores).enumerate() {
+                if found.iter().zip(expected).any(|(a, b)| a.to_bits() != b.to_bits()) {
                     return Err(Error::unfit(format!(
-                        "graph {}: the network's scores are not those of the proof: integers below 2^53 were not added exactly",
+                        "graph {}: the scores differ from those the proof predicts: integers below 2^53 were not \
+                         added exactly",
                         b * size + g
                     )));
                 }

@@ -1,4 +1,4 @@
-//! A block's weights on their way into a network: the MLPs of its product, m4, and what they are there for.
+//! The weights of one block of a compiled network: the MLPs of its product, m4, and a note on their purpose.
 
 use super::form::Form;
 use super::table::Layer;
@@ -9,15 +9,15 @@ use crate::precision::Values;
 
 /// One block. m3 is the identity.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
-    /// m1, m2 and so on, all of the same widths.
+pub(super) struct BlockPlan {
+    /// m1, m2, ..., all of the same widths.
     pub(super) factors: Vec<Vec<Layer>>,
     pub(super) m4: Layer,
-    /// What it does, for people.
+    /// A description of what the block does.
     pub(super) note: String,
 }
 
-impl Plan {
+impl BlockPlan {
     /// The widths of the block.
     pub(super) fn config(&self) -> BlockConfig {
         let (last, hidden) = self.factors[0].split_last().expect("an MLP has layers");
@@ -25,7 +25,7 @@ impl Plan {
         BlockConfig { width: self.m4.outputs, product: Some(last.outputs), hidden: Some(hidden) }
     }
 
-    /// The block's flat array of parameters, in the order of its description.
+    /// The block's flat array of parameters, in the order of its layers.
     fn array(&self, block: &Description) -> Values {
         let mut numbers = Vec::new();
         let mut add = |layer: &Layer| numbers.extend(layer.weight.iter().chain(&layer.bias));
@@ -40,12 +40,12 @@ impl Plan {
     }
 }
 
-/// The network of these blocks, the last one's sums over all pairs as its outputs: sum pooling, suffix ii, zero maps for
-/// the other blocks.
-pub(super) fn network(form: &Form, inputs: usize, plans: &[Plan]) -> Result<(PpgnConfig, Vec<Values>)> {
+/// The network of these blocks, whose outputs are the last block's sums over all pairs: sum pooling, suffix ii, and
+/// zero maps for the other blocks.
+pub(super) fn network(form: &Form, inputs: usize, plans: &[BlockPlan]) -> Result<(PpgnConfig, Vec<Values>)> {
     let outputs = plans.last().expect("a histogram").m4.outputs;
     let config = PpgnConfig {
-        blocks: plans.iter().map(Plan::config).collect(),
+        blocks: plans.iter().map(BlockPlan::config).collect(),
         depth: plans[0].factors[0].len(),
         suffix: SuffixKind::Ii,
         pooling: Pooling::Sum,
@@ -59,7 +59,7 @@ pub(super) fn network(form: &Form, inputs: usize, plans: &[Plan]) -> Result<(Ppg
         let (width, pools) = (plan.m4.outputs, config.pools());
         let mut layer = Layer::zeros(pools * width, outputs)?;
         if l + 1 == plans.len() {
-            // The diagonal's sum and that of the rest, and so on by patterns.
+            // The sum over the diagonal and over the rest; in general, one per pattern.
             (0..outputs).for_each(|o| (0..pools).for_each(|pool| layer.set(o, pool * width + o, 1)));
         }
         suffix.extend(layer.weight.iter().chain(&layer.bias));

@@ -1,30 +1,31 @@
 //! One round of a test as one block: tables, product, concatenation.
 //!
-//! 2-FWL: `C'[i,k] = (C[i,k], {{ (C[i,j], C[j,k]) : j }})`; k-FWL has the k colours of the tuple with j in each place, k-WL
-//! one multiset a place. m1 and m2 are the tables of the multiset's encoding, their product is its vector, and m4 makes one integer of the pair's old code and that vector: the paper's concatenation, which by
-//! itself would have C(n + 2a, 2a) channels, a those of the round before. The new codes are those of one pair a colour;
-//! every colour must get a different one, which is checked, or else tables are drawn again.
+//! 2-FWL: `C'[i,k] = (C[i,k], {{ (C[i,j], C[j,k]) : j }})`; k-FWL uses the k colours of the tuples in which j replaces
+//! one node, k-WL one multiset per position. m1 and m2 are the tables of the multiset's encoding, their product is its
+//! vector, and m4 combines the pair's old code and that vector into one integer. This replaces the paper's
+//! concatenation, which would need C(n + 2a, 2a) channels for a channels of the round before. Each new code is computed
+//! from one pair per colour; all codes must differ, which is checked; otherwise new tables are drawn.
 
-use super::encoding::{Multiset, Tables, Wanted, tables};
+use super::encoding::{Multiset, Request, Tables, tables};
 use super::exact::{Largest, beyond};
 use super::form::Form;
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_wl::Refinement;
 use std::collections::BTreeSet;
 
-/// What the colours of a round are made of.
+/// What defines the colours of a round.
 pub(super) struct Members {
-    /// For every colour: its colour before the round, and the words of colours over all j, one after another.
+    /// For every colour: its colour before the round, and the concatenated words of colours for all j.
     colours: Vec<(u32, Vec<u32>)>,
-    /// Letters of a word.
+    /// Letters per word.
     letters: usize,
 }
 
 impl Members {
-    /// The colours of this round, from 1, each read off the first tuple of nodes that has it: for every node j, the
-    /// colours of that tuple with j in each of the form's places. O(tuples + colours * n * k).
+    /// The colours of this round (from 1), each read off the first tuple of nodes that has it: for every node j, the
+    /// colours of the tuples in which j takes each of the form's positions. O(tuples + colours * n * k).
     pub(super) fn new(form: &Form, nodes: &[usize], colours: &Refinement, round: usize) -> Self {
         let (before, after) = (colours.ancestors(round - 1), colours.ancestors(round));
         let mut members = vec![(0, Vec::new()); colours.colours_after(round)];
@@ -50,7 +51,7 @@ impl Members {
         words.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The code of every colour: that of the colour before, and what the multiset adds.
+    /// The code of every colour: that of its colour before the round, plus the multiset's contribution.
     fn codes(&self, before: &[i64], tables: &Tables) -> Vec<i128> {
         let code = |(parent, words): &(u32, Vec<u32>)| {
             let sum: i128 = words.chunks(self.letters).map(|word| tables.term(word)).sum();
@@ -60,39 +61,39 @@ impl Members {
     }
 }
 
-/// A round's input: where codes come from, and what they are.
+/// The input of a round: the codes, and how they are computed from a row.
 pub(super) struct Input<'a> {
     pub(super) form: &'a Form,
-    /// The weights of the channels that make a row's code.
+    /// The weights of the channels that give a row's code.
     pub(super) channels: &'a [i64],
-    /// The channel of the identity matrix; of longer tuples, of whether the first and the last node are equal.
+    /// The channel of the identity matrix; for longer tuples, of whether the first and last node are equal.
     pub(super) identity: usize,
     /// The code of every colour.
     pub(super) codes: &'a [i64],
-    /// Nodes of every graph.
+    /// Number of nodes of every graph.
     pub(super) nodes: &'a [usize],
 }
 
 impl Input<'_> {
-    /// Nodes of the largest graph.
+    /// Number of nodes of the largest graph.
     fn most_nodes(&self) -> usize {
         self.nodes.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// The block of a round, from 1, and the code of every new colour. The block's output is (code, identity).
+/// The block of a round (from 1), and the code of every new colour. The block's output is (code, identity).
 pub(super) fn block(
     input: &Input<'_>,
     colours: &Refinement,
     round: usize,
     multiset: Multiset,
     largest: &mut Largest,
-) -> Result<(Plan, Vec<i64>)> {
+) -> Result<(BlockPlan, Vec<i64>)> {
     let members = Members::new(input.form, input.nodes, colours, round);
     let (before, after) = (input.codes.len(), members.colours.len());
     let sums = input.form.sums;
     let words = if multiset == Multiset::Counts && !sums { members.words() } else { Vec::new() };
-    let wanted = Wanted {
+    let request = Request {
         multiset,
         sums,
         letters: members.letters,
@@ -102,9 +103,9 @@ pub(super) fn block(
         after,
         words: &words,
     };
-    let (tables, codes, draws) = separating(input, &members, &wanted, largest)?;
+    let (tables, codes, attempts) = separating(input, &members, &request, largest)?;
     let domain = Codes::new(input.channels.to_vec(), input.codes.to_vec());
-    // From a value a colour to a value a rank.
+    // From values by colour to values by rank.
     let ranked = |table: &Vec<i64>| {
         let mut ranked = vec![0; domain.len()];
         input.codes.iter().zip(table).for_each(|(&code, &value)| ranked[domain.rank(code)] = value);
@@ -120,25 +121,24 @@ pub(super) fn block(
     weights.enumerate().for_each(|(channel, &weight)| m4.set(0, channel, weight));
     m4.set(1, input.identity, 1);
     let note = format!(
-        "round {round}: {before} colours to {after}, {} {} of W tell {} multisets apart{}; codes up to {}",
+        "round {round}: {before} -> {after} colours, multisets distinguished by {} {} of W{}; codes up to {}",
         tables.weights.len(),
         if tables.weights.len() == 1 { "channel" } else { "channels" },
-        after,
-        if draws == 1 { String::new() } else { format!(" ({draws} draws)") },
+        if attempts == 1 { String::new() } else { format!(" ({attempts} attempts)") },
         codes.iter().map(|c| c.abs()).max().unwrap_or(0),
     );
-    Ok((Plan { factors, m4, note }, codes))
+    Ok((BlockPlan { factors, m4, note }, codes))
 }
 
-/// Tables that give every colour of the round a code of its own, those codes, and how many draws that took.
+/// Tables that give every colour of the round a distinct code, those codes, and the number of attempts needed.
 fn separating(
     input: &Input<'_>,
     members: &Members,
-    wanted: &Wanted<'_>,
+    request: &Request<'_>,
     largest: &mut Largest,
 ) -> Result<(Tables, Vec<i64>, usize)> {
     let mut attempt = 0;
-    while let Some(tables) = tables(wanted, attempt) {
+    while let Some(tables) = tables(request, attempt) {
         let tables = tables?;
         attempt += 1;
         let codes = members.codes(input.codes, &tables);
@@ -147,23 +147,24 @@ fn separating(
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             continue;
         }
-        let sums = || format!("the sums of round {}'s product", wanted.round);
-        for bound in tables.channel_bounds(wanted.nodes) {
+        let sums = || format!("the sums of the product of round {}", request.round);
+        for bound in tables.channel_bounds(request.nodes) {
             largest.admit(bound, sums)?;
         }
         let most = input.codes.iter().map(|c| i128::from(c.abs())).max().unwrap_or(0);
-        let joined = most + tables.joined_bound(wanted.nodes);
-        // All tuples of a graph are summed as well, by the pooling.
-        let tuples = (wanted.nodes as i128).saturating_pow(input.form.order as u32);
+        let joined = most + tables.joined_bound(request.nodes);
+        // Pooling sums over all tuples of a graph as well.
+        let tuples = (request.nodes as i128).saturating_pow(input.form.order as u32);
         let pooled = joined.saturating_mul(tuples);
         largest.admit(pooled, || {
-            format!("the codes of round {}, summed over a graph's {},", wanted.round, input.form.tuples())
+            format!("the codes of round {}, summed over a graph's {},", request.round, input.form.tuples())
         })?;
         let codes = codes.into_iter().map(|c| i64::try_from(c).map_err(|_| beyond(c, "a code")));
         return Ok((tables, codes.collect::<Result<_>>()?, attempt));
     }
     Err(Error::unfit(format!(
-        "no tables tell the {} multisets of round {} apart ({attempt} draws); compile fewer graphs together",
-        wanted.after, wanted.round
+        "found no tables that distinguish the {} multisets of round {} ({attempt} attempts); compile fewer \
+         graphs together",
+        request.after, request.round
     )))
 }

@@ -7,17 +7,17 @@
 //! steps    a_i = max(0, code - v_i + 1), b_i = max(0, code - v_i)     a_i - b_i is 1 if code >= v_i, else 0
 //! rank     r = sum of a_i - b_i                                       0, 1, ..., for v_0, v_1, ...
 //! hinges   h_i = max(0, r - i)
-//! table    f = f(0) + sum of d_i * h_i                                the line through (0, f(0)), (1, f(1)), ...
+//! table    f = f(0) + sum of d_i * h_i                                interpolates (0, f(0)), (1, f(1)), ...
 //! ```
 //!
-//! Between codes it is something else, which matters to no row that occurs. The rank comes first because codes are far
-//! apart: slopes between them would be fractions, and those between ranks are integers.
+//! Its values between codes are irrelevant, since no row has them. The rank comes first because codes are far apart:
+//! slopes between codes would be fractions, while those between ranks are integers.
 
 use super::exact::Largest;
 use crate::error::{Error, Result};
 
-/// A network may have so many numbers a layer: 2^26, half a GiB.
-const MOST_WEIGHTS: usize = 1 << 26;
+/// The maximum number of weights per layer: 2^26, half a GiB.
+const MAX_WEIGHTS: usize = 1 << 26;
 
 /// One linear layer: `Y = X A^T + b`.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// A layer of zeros, unless that is too large a layer.
+    /// A layer of zeros; an error if it would be too large.
     pub(super) fn zeros(inputs: usize, outputs: usize) -> Result<Self> {
         check_size(inputs, outputs)?;
         Ok(Layer { inputs, outputs, weight: vec![0.0; inputs * outputs], bias: vec![0.0; outputs] })
@@ -43,45 +43,45 @@ impl Layer {
     }
 }
 
-/// Refuses layers that are too large to be of use.
+/// Rejects layers that are too large to be useful.
 pub(super) fn check_size(inputs: usize, outputs: usize) -> Result<()> {
     match inputs.checked_mul(outputs) {
-        Some(weights) if weights <= MOST_WEIGHTS => Ok(()),
+        Some(weights) if weights <= MAX_WEIGHTS => Ok(()),
         _ => Err(Error::unfit(format!(
-            "a layer with {inputs} inputs and {outputs} outputs has more than {MOST_WEIGHTS} weights: compile fewer \
+            "a layer with {inputs} inputs and {outputs} outputs has more than {MAX_WEIGHTS} weights: compile fewer \
              graphs together, or use the multiset encoding `projections`"
         ))),
     }
 }
 
-/// The codes that occur at a block's input, and the channels that they are read from.
+/// The codes that occur at a block's input, and the channels they are computed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Codes {
-    /// The weights of the channels: a row's code is their sum over its channels.
+    /// The weights of the channels: a row's code is the weighted sum of its channels.
     channels: Vec<i64>,
-    /// What occurs, ascending.
+    /// The codes that occur, ascending.
     values: Vec<i64>,
 }
 
 impl Codes {
-    /// These codes; repetition and order do not matter. There is at least one.
+    /// From any list of codes, in any order and with duplicates; it must not be empty.
     pub(super) fn new(channels: Vec<i64>, mut values: Vec<i64>) -> Self {
         values.sort_unstable();
         values.dedup();
         Codes { channels, values }
     }
 
-    /// How many there are.
+    /// The number of distinct codes.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Channels of a row.
+    /// Channels per row.
     pub(super) fn channels(&self) -> usize {
         self.channels.len()
     }
 
-    /// The number of a code that occurs among all that do.
+    /// The index of a code among those that occur.
     pub(super) fn rank(&self, code: i64) -> usize {
         self.values.partition_point(|&v| v < code)
     }
@@ -97,7 +97,7 @@ impl Codes {
         vec![(2 * steps).max(1), 1, steps.max(1)]
     }
 
-    /// The MLP of tables: `tables[c][r]` is what channel c gives for the code of rank r, at least 0.
+    /// The MLP that computes tables: `tables[c][r]`, at least 0, is the value of channel c for the code of rank r.
     ///
     /// # Shapes
     /// - input of the MLP: `[rows, self.channels()]`
@@ -143,7 +143,7 @@ impl Codes {
         Ok([steps, rank, hinges])
     }
 
-    /// An MLP of the same widths as a table's that hands one channel, of zeros and ones, to all its outputs.
+    /// An MLP with the same widths as a table's that copies one channel, of zeros and ones, to all its outputs.
     pub(super) fn pass(&self, channel: usize, outputs: usize) -> Result<Vec<Layer>> {
         let hidden = self.hidden();
         let widths = [&[self.channels()], hidden.as_slice(), &[outputs]].concat();
@@ -187,10 +187,10 @@ mod tests {
             let layers = codes.tables(&tables, &mut largest).unwrap();
             assert!(largest.bound() >= i128::from(codes.magnitude()));
             for (rank, &code) in codes.values.iter().enumerate() {
-                // The code as 3 * x + y, with something in the channel that does not count.
+                // The code is 3 * x + y; the channel in between is ignored.
                 let row = [code.div_euclid(3) as f64, 77.0, code.rem_euclid(3) as f64];
-                let wanted: Vec<f64> = tables.iter().map(|t| t[rank] as f64).collect();
-                assert_eq!(apply(&layers, &row), wanted);
+                let expected: Vec<f64> = tables.iter().map(|t| t[rank] as f64).collect();
+                assert_eq!(apply(&layers, &row), expected);
                 assert_eq!(codes.rank(code), rank);
             }
             let pass = codes.pass(1, 2).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused() {
+    fn tables_that_are_too_large_are_errors() {
         let codes = Codes::new(vec![1], vec![0, 1 << 52, 1 << 53]);
         let error = codes.tables(&[vec![0, 1, 2]], &mut Largest::default()).unwrap_err();
         assert!(

@@ -1,8 +1,8 @@
-//! Isomorphism types of k-tuples, for the networks that begin with them: the first step of Theorem 1's proof.
+//! Isomorphism types of k-tuples, for the networks that start from them: the first step of the proof of Theorem 1.
 //!
-//! The input row of a tuple has a cell for every two of its places: the encoding of the pair of nodes there, and whether
-//! they are equal. Everything that a type is made of is in these cells, so one linear function, a digit a categorical
-//! channel, gives every type an integer of its own, and no block is needed for it.
+//! The input row of a tuple has one cell for every two of its positions: the encoding of the pair of nodes there, and
+//! whether they are equal. The cells determine the isomorphism type, so one linear function, with one digit per
+//! categorical channel, gives every type a distinct integer, and no block is needed for it.
 
 use super::exact::Largest;
 use super::types::{Bijection, Digits, Types, width};
@@ -11,14 +11,14 @@ use ppgn_graph::encode::{Encoder, Encoding, Kind};
 use ppgn_graph::{Graph, Schema};
 use ppgn_wl::Refinement;
 
-/// The weights that number the rows of k-tuples: `[k * k * (channels + 1)]`, cell after cell.
+/// The weights that number the rows of k-tuples: `[k * k * (channels + 1)]`, cell by cell.
 fn numbering(k: usize, schema: &Schema, channels: usize, labels: bool) -> Result<Vec<i64>> {
     let mut digits = Digits::new(k * k * (channels + 1));
     let edges = width(&schema.node_labels) + schema.node_attributes.len();
     for r in 0..k {
         for s in 0..k {
             let cell = (r * k + s) * (channels + 1);
-            // Of an undirected graph both cells of a pair are the same, and equality is symmetric always.
+            // In an undirected graph both cells of a pair are equal, and equality is always symmetric.
             if r > s && !schema.directed {
                 continue;
             }
@@ -65,7 +65,7 @@ pub(super) fn types(
     }
     Ok(Types {
         encoder,
-        // Whether the first and the last node are equal.
+        // Whether the first and last node are equal.
         identity: k * (channels + 1) - 1,
         channels: weights,
         codes: types.codes(colours.colours_after(0)),
@@ -73,7 +73,7 @@ pub(super) fn types(
     })
 }
 
-/// What every pair of nodes adds to a code, for every cell.
+/// The contribution of every pair of nodes to a code, for every cell.
 fn cells(encoder: &Encoder, graph: &Graph, weights: &[i64]) -> Result<Vec<Vec<i64>>> {
     let (n, channels) = (graph.nodes(), encoder.channels().len());
     let rows = encoder.rows::<f64>(graph)?;

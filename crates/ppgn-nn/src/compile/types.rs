@@ -1,14 +1,14 @@
 //! Isomorphism types: the first step of the proof, colours of round 0 as integers.
 //!
-//! A pair's input row says whether it is a node or two of them, whether edges join them in either direction, and the
-//! labels of the edge that leads from the first to the second. Every categorical channel is a digit, so one linear
-//! function gives every different row a different integer. Where all nodes look alike that is the isomorphism type.
-//! Where they do not, the rows off the diagonal lack the types of their two nodes, and one block fetches them:
-//! `t . 1` has the type of node i at (i, k), `1 . t` that of node k, for t the types on the diagonal and 1 the matrix
-//! of ones. The paper's initialisation instead has 4e + 1 channels, which would lose the edges where e = 0.
+//! The input row of a pair encodes whether it is one node or two, whether edges join them in either direction, and the
+//! labels of the edge from the first to the second. Every categorical channel is a digit, so one linear function maps
+//! distinct rows to distinct integers. If all nodes look alike, that is the isomorphism type. If not, the rows off the
+//! diagonal lack the types of their two nodes, and one block fetches them: `t . 1` has the type of node i at (i, k),
+//! `1 . t` that of node k, where t has the types on its diagonal and 1 is the matrix of ones. The paper's
+//! initialisation has 4e + 1 channels instead, which would drop the edges for e = 0.
 
 use super::exact::{LIMIT, Largest, beyond};
-use super::plan::Plan;
+use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
@@ -16,33 +16,34 @@ use ppgn_graph::{Graph, LabelColumn, Schema};
 use ppgn_wl::Refinement;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What precedes the rounds: codes of the isomorphism types, and the block that makes them where one is needed.
+/// What precedes the rounds: the codes of the isomorphism types, and the block that computes them if one is needed.
 pub(super) struct Types {
-    /// The encoding of the input, and its channels.
+    /// The encoder of the input.
     pub(super) encoder: Encoder,
     /// The channel of the identity matrix in the encoding.
     pub(super) identity: usize,
-    /// How a row has its code, at the input or after the block.
+    /// The weights of the channels that give a row's code, at the input or after the block.
     pub(super) channels: Vec<i64>,
     /// The code of every colour of round 0.
     pub(super) codes: Vec<i64>,
-    /// The block that brings the types of the nodes to the pairs, where nodes differ.
-    pub(super) block: Option<Plan>,
+    /// The block that brings the types of the nodes to the pairs, if nodes differ.
+    pub(super) block: Option<BlockPlan>,
 }
 
-/// The encoding that theorem 2 starts from: `paper` with the identity and, directed, the transposed adjacency.
+/// The encoding that Theorem 2 starts from: `paper` with the identity and, for directed graphs, the transposed
+/// adjacency.
 pub(super) fn encoding(schema: &Schema) -> Encoding {
     Encoding { identity: true, transposed: schema.directed, ..Kind::Paper.into() }
 }
 
-/// Digits of a mixed-radix number, one weight a channel of the encoding.
+/// Digits of a mixed-radix number, one weight per channel of the encoding.
 pub(super) struct Digits {
     pub(super) weights: Vec<i64>,
     radix: i128,
 }
 
 impl Digits {
-    /// Of a row with so many channels, none of which counts yet.
+    /// For a row with this many channels, all with weight 0.
     pub(super) fn new(channels: usize) -> Self {
         Digits { weights: vec![0; channels], radix: 1 }
     }
@@ -56,12 +57,12 @@ impl Digits {
     fn grow(&mut self, values: usize) -> Result<()> {
         self.radix *= values.max(1) as i128;
         match self.radix >= LIMIT {
-            true => Err(beyond(self.radix, "the numbers of combinations of labels")),
+            true => Err(beyond(self.radix, "the codes of label combinations")),
             false => Ok(()),
         }
     }
 
-    /// One-hot columns from this channel on.
+    /// One-hot columns, starting at this channel.
     pub(super) fn columns(&mut self, mut channel: usize, columns: &[LabelColumn]) -> Result<()> {
         for column in columns {
             let (values, radix) = (column.values().len(), self.radix as i64);
@@ -73,20 +74,20 @@ impl Digits {
     }
 }
 
-/// The weights of the channels that give rows their numbers.
+/// The weights of the channels that number the rows.
 struct Numbering {
-    /// By everything but the labels of nodes.
+    /// Based on everything except node labels.
     pair: Vec<i64>,
-    /// Those numbers are below this.
+    /// An upper bound (exclusive) on those numbers.
     radix: i64,
-    /// By everything.
+    /// Based on everything.
     full: Vec<i64>,
     identity: usize,
 }
 
 impl Numbering {
-    /// The channels of [`Kind::Paper`] in their order: node labels and attributes, edge labels and attributes,
-    /// identity, transposed adjacency, adjacency. Attributes do not count, nor do labels if they should not.
+    /// Goes through the channels of [`Kind::Paper`] in order: node labels and attributes, edge labels and attributes,
+    /// identity, transposed adjacency, adjacency. Attributes have no weight; nor have labels, unless `labels` is set.
     fn new(schema: &Schema, channels: usize, labels: bool) -> Result<Self> {
         let adjacency = channels - 1;
         let identity = adjacency - usize::from(schema.directed) - 1;
@@ -104,12 +105,12 @@ impl Numbering {
     }
 }
 
-/// The channels of some one-hot columns.
+/// The number of channels of these one-hot columns.
 pub(super) fn width(columns: &[LabelColumn]) -> usize {
     columns.iter().map(|c| c.values().len()).sum()
 }
 
-/// The sum of a row's channels by these weights. Channels that count are zeros and ones.
+/// The weighted sum of a row's channels. Channels with a weight hold zeros and ones.
 pub(super) fn code(row: &[f64], weights: &[i64]) -> i64 {
     row.iter().zip(weights).filter(|(x, w)| **x != 0.0 && **w != 0).map(|(_, w)| w).sum()
 }
@@ -140,7 +141,7 @@ impl Types {
         let count = node_types.len() as i64;
         let factors = [numbering.radix, numbering.radix.saturating_mul(count)];
         let most = i128::from(factors[1]) * i128::from(count);
-        largest.admit(most, || format!("the codes of isomorphism types of {count} types of nodes"))?;
+        largest.admit(most, || format!("the codes of isomorphism types with {count} node types"))?;
         let mut types = Bijection::default();
         let ancestors = colours.ancestors(0);
         for (g, graph) in graphs.iter().enumerate() {
@@ -173,7 +174,7 @@ fn block(
     factors: [i64; 2],
     identity: usize,
     largest: &mut Largest,
-) -> Result<Plan> {
+) -> Result<BlockPlan> {
     let ones = vec![1; rows.len()];
     let mut types = vec![0; rows.len()];
     node_types.iter().for_each(|(&row, &t)| types[rows.rank(row)] = t);
@@ -184,14 +185,14 @@ fn block(
     factors.iter().enumerate().for_each(|(channel, &weight)| m4.set(0, pair.len() + channel, weight));
     m4.set(1, identity, 1);
     let note = format!(
-        "isomorphism types: {} input rows, {} types of nodes; W = (t . 1, 1 . t) brings them to the pairs",
+        "isomorphism types: {} input rows, {} node types; W = (t . 1, 1 . t) copies them to the pairs",
         rows.len(),
         node_types.len()
     );
-    Ok(Plan { factors: vec![m1, m2], m4, note })
+    Ok(BlockPlan { factors: vec![m1, m2], m4, note })
 }
 
-/// Codes and colours, one each of the other.
+/// A one-to-one map between codes and colours.
 #[derive(Default)]
 pub(super) struct Bijection {
     colour: HashMap<i64, u32>,
@@ -199,7 +200,7 @@ pub(super) struct Bijection {
 }
 
 impl Bijection {
-    /// Notes a code and a colour of a tuple, of this graph and with these nodes.
+    /// Records the code and colour of a tuple; `at` is its graph and nodes.
     pub(super) fn note(&mut self, code: i64, colour: u32, at: (usize, &[usize])) -> Result<()> {
         let same = *self.colour.entry(code).or_insert(colour) == colour;
         if same && *self.code.entry(colour).or_insert(code) == code {
@@ -208,9 +209,9 @@ impl Bijection {
         let (graph, tuple) = at;
         let nodes = tuple.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         Err(Error::Labels(format!(
-            "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The encoding has \
-             the labels of an edge in its own direction only, so graphs with different labels in the two directions \
-             cannot be compiled with their labels"
+            "graph {graph}: the input rows do not determine the isomorphism type of the pair ({nodes}). The \
+             encoding has the labels of an edge in one direction only, so graphs with different labels in the \
+             two directions cannot be compiled with their labels"
         )))
     }
 

@@ -1,4 +1,4 @@
-//! The settings of one block, as a number or a table in files.
+//! The settings of one block, given in files as a number or a table.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "BlockText", into = "BlockText")]
 pub struct BlockConfig {
-    /// Channels of the block's output m4(m3(X), W). Where m4 is left out the output is (m3(X), W), which is as wide
-    /// as these two, and this is only the default of the other widths.
+    /// Channels of the block's output m4(m3(X), W). Without m4 the output is the concatenation (m3(X), W), and this is
+    /// only the default for the other widths.
     pub width: usize,
     /// Channels of the product W, or of m1(X) in the model `mlp`. Default: `width`.
     pub product: Option<usize>,
-    /// Widths of the hidden layers of m1 and m2, or of the linear layers but the last in the model `lin`. Default:
+    /// Widths of the hidden layers of m1 and m2; in the model `lin`, of all linear layers except the last. Default:
     /// `depth - 1` times `width`.
     pub hidden: Option<Vec<usize>>,
 }
 
 impl BlockConfig {
-    /// A block as in the paper: everything is `width` wide.
+    /// A block as in the paper: all widths are `width`.
     pub fn new(width: usize) -> Self {
         BlockConfig { width, product: None, hidden: None }
     }

@@ -1,8 +1,8 @@
-//! What a network is, as data: [`PpgnConfig`] with the paper's choices as defaults.
+//! The description of a network as data: [`PpgnConfig`], with the paper's choices as defaults.
 //!
-//! A configuration is written into run folders and weight files, so every field has a name in TOML and JSON, and what
-//! is left out means the paper's choice. [`PpgnConfig::validate`] finds what cannot be built before anything is; what
-//! the blocks are made of is [`PpgnConfig::descriptions`].
+//! A configuration is stored in run folders and weight files, so every field has a name in TOML and JSON, and a missing
+//! field means the paper's choice. [`PpgnConfig::validate`] rejects what cannot be built before anything is allocated;
+//! [`PpgnConfig::descriptions`] lists the layers of the blocks.
 
 mod block;
 mod options;
@@ -29,42 +29,43 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PpgnConfig {
-    /// Channels of the input, as many as the encoding has.
+    /// Channels of the input encoding.
     pub inputs: usize,
-    /// Outputs per graph: classes, or values to predict.
+    /// Outputs per graph: classes, or regression targets.
     pub outputs: usize,
-    /// The order k: rows are k-tuples of nodes. Default: 2, the paper's pairs. Beyond it, and for [`Model::Sums`], the
-    /// first block's input are the isomorphism types of the tuples, k * k * (inputs + 1) channels.
+    /// The order k: rows are k-tuples of nodes. Default: 2, the paper's pairs. For k > 2, and for [`Model::Sums`], the
+    /// input of the first block consists of the isomorphism types of the tuples, k * k * (inputs + 1) channels.
     #[serde(default = "default::order", skip_serializing_if = "default::is_order")]
     pub order: usize,
-    /// The blocks, first to last. A bare number is a block of that width. Default: three of 400.
+    /// The blocks in order. A plain number is a block of that width. Default: three of 400.
     #[serde(default = "default::blocks")]
     pub blocks: Vec<BlockConfig>,
-    /// What a block is: the paper's, or one of those that it compares with. Default: the paper's.
+    /// The kind of block: the paper's, or one of those it compares with. Default: the paper's.
     #[serde(default, skip_serializing_if = "Model::is_mp")]
     pub model: Model,
-    /// Layers of m1 and m2 (in the model `lin`, linear layers) in blocks that do not list their hidden widths. Default: 2.
+    /// Layers of m1 and m2 (in the model `lin`, linear layers) for blocks that do not list their hidden widths.
+    /// Default: 2.
     #[serde(default = "default::depth")]
     pub depth: usize,
-    /// m3, on the way of X past the product. Default: the identity.
+    /// m3, applied to X on the skip connection. Default: the identity.
     #[serde(default)]
     pub m3: M3,
-    /// m4, which joins m3(X) and W. Default: one linear layer.
+    /// m4, which combines m3(X) and W. Default: one linear layer.
     #[serde(default)]
     pub m4: M4,
     /// What follows the blocks. Default: ii.
     #[serde(default)]
     pub suffix: SuffixKind,
-    /// Widths of suffix i's hidden layers; suffix ii has none. Default: 512, 256.
+    /// Hidden widths of suffix i; suffix ii has none. Default: 512, 256.
     #[serde(default = "default::suffix_hidden")]
     pub suffix_hidden: Vec<usize>,
-    /// How the pairs of a graph become one row. Default: the maximum.
+    /// How the pairs of a graph are reduced to one row. Default: the maximum.
     #[serde(default)]
     pub pooling: Pooling,
-    /// What the product is divided by; a model without one does not ask. Default: nothing.
+    /// What the product is divided by; ignored by models without a product. Default: nothing.
     #[serde(default)]
     pub scale: Scale,
-    /// Normalisation of W, after the product; a model without one does not ask. Default: none.
+    /// Normalisation of W, after the product; ignored by models without a product. Default: none.
     #[serde(default)]
     pub norm: Norm,
     /// Whether a block adds its input X to its output where both have the same width. Default: no.
@@ -97,7 +98,7 @@ mod default {
 }
 
 impl PpgnConfig {
-    /// The paper's first network (`paper-1`) for so many input channels and outputs.
+    /// The paper's first network (`paper-1`) for these numbers of input channels and outputs.
     pub fn new(inputs: usize, outputs: usize) -> Self {
         PpgnConfig {
             inputs,
@@ -128,17 +129,18 @@ impl PpgnConfig {
         self.tuples().map_or(self.inputs, |k| isomorphism::channels(k, self.inputs))
     }
 
-    /// The length of the tuples whose isomorphism types are the input; `None` where it is the encoding itself.
+    /// The order of the tuples whose isomorphism types are the input; `None` if the input is the encoding itself.
     pub fn tuples(&self) -> Option<usize> {
         self.model.takes_types(self.order).then_some(self.order)
     }
 
-    /// Into how many parts a graph's rows are pooled: one per pattern of equal nodes, Bell(order).
+    /// The number of groups a graph's rows are pooled into: one per pattern of equal nodes, Bell(order).
     pub(crate) fn pools(&self) -> usize {
         patterns(self.order)
     }
 
-    /// Features per graph of [`embed`](crate::Ppgn::embed): twice the width of every pooled block, Bell(k) times of order k.
+    /// Features per graph of [`embed`](crate::Ppgn::embed): twice the width of every pooled block; for order k, Bell(k)
+    /// times.
     pub fn embedding(&self) -> usize {
         let (widths, pools) = (self.widths(), self.pools());
         match self.suffix {
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_the_papers() {
+    fn defaults_are_the_papers_choices() {
         let config: PpgnConfig = serde_json::from_str(r#"{"inputs": 8, "outputs": 2}"#).unwrap();
         assert_eq!(config, PpgnConfig::new(8, 2));
         assert_eq!(config.widths(), [8, 400, 400, 400]);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_numbers_or_tables() {
+    fn a_block_is_a_number_or_a_table() {
         let text = r#"{"inputs":1,"outputs":1,"blocks":[3,{"width":4,"product":2,"hidden":[5,6]}],
             "m3":{"mlp":[7]},"m4":"none","suffix":"i","scale":"sqrt-n","norm":"rms","pooling":"sum"}"#;
         let config: PpgnConfig = serde_json::from_str(text).unwrap();
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_beyond_two_take_isomorphism_types() {
+    fn higher_orders_take_isomorphism_types() {
         let pairs = PpgnConfig::new(2, 2);
         assert!(!serde_json::to_string(&pairs).unwrap().contains("order"));
         assert_eq!((pairs.tuples(), pairs.pools()), (None, 2));
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn models_have_names_in_files_and_the_papers_needs_none() {
+    fn models_are_named_in_files_and_the_default_is_omitted() {
         for &model in Model::ALL {
             let config = PpgnConfig { model, ..PpgnConfig::new(1, 1) };
             let text = serde_json::to_string(&config).unwrap();

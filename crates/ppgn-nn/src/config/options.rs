@@ -1,8 +1,8 @@
-//! The choices within a network that have a name each.
+//! The named choices within a network.
 
 use serde::{Deserialize, Serialize};
 
-/// m3: what happens to X on its way past the product.
+/// m3: applied to X on the skip connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum M3 {
@@ -13,29 +13,29 @@ pub enum M3 {
     Mlp(Vec<usize>),
 }
 
-/// m4: how m3(X) and W become the block's output.
+/// m4: how m3(X) and W are combined into the block's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum M4 {
-    /// One linear layer on the two, without activation.
+    /// One linear layer on both, without activation.
     #[default]
     Linear,
     /// The output is their concatenation (m3(X), W): the block of the paper's Section 6, and of Theorem 2.
     None,
 }
 
-/// What turns blocks' outputs into scores.
+/// What maps the blocks' outputs to scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SuffixKind {
-    /// Pool after the last block, then fully connected layers with ReLU between.
+    /// Pool after the last block, then fully connected layers with ReLU in between.
     I,
     /// Pool after every block, one linear map each, summed.
     #[default]
     Ii,
 }
 
-/// How pooling joins pairs.
+/// How pooling combines pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
@@ -46,7 +46,7 @@ pub enum Pooling {
     Sum,
 }
 
-/// What the product is divided by, n the nodes of the graph.
+/// What the product is divided by; n is the number of nodes of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Scale {
     /// Nothing.
@@ -79,7 +79,7 @@ pub enum Norm {
     /// None.
     #[default]
     None,
-    /// Each row of W divided by the root of its mean square over the channels. There is no learned gain: what
-    /// follows is linear in every channel, and has one already.
+    /// Each row of W is divided by its root mean square over the channels. There is no learned gain: the layer that
+    /// follows is linear in every channel, so it would be redundant.
     Rms,
 }

@@ -1,36 +1,38 @@
-//! What cannot be built, found before anything is.
+//! Rejects configurations that cannot be built, before anything is allocated.
 
 use super::{M3, M4, PpgnConfig};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 
-/// Longer tuples are more than any memory holds, but for graphs of a few nodes.
-const MOST_ORDER: usize = 10;
+/// Longer tuples exceed any memory except for graphs of a few nodes.
+const MAX_ORDER: usize = 10;
 
-/// More parameters than this are a slip of the pen, not a network.
-const MOST_PARAMETERS: usize = 1 << 30;
+/// A configuration with more parameters than this is taken for a mistake.
+const MAX_PARAMETERS: usize = 1 << 30;
 
 impl PpgnConfig {
-    /// Whether such a network can be built; the error says what is wrong.
+    /// Checks that such a network can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         let positive = |what: &str, n: usize| match n {
-            0 => Err(Error::config(format!("a network has {what}, this one has 0"))),
+            0 => Err(Error::config(format!("a network needs {what}; this one has 0"))),
             _ => Ok(()),
         };
         positive("at least one input channel", self.inputs)?;
         positive("at least one output", self.outputs)?;
         positive("at least one block", self.blocks.len())?;
         positive("MLPs of at least one layer", self.depth)?;
-        if !(2..=MOST_ORDER).contains(&self.order) {
+        if !(2..=MAX_ORDER).contains(&self.order) {
             return Err(Error::config(format!(
-                "a network has an order from 2 (pairs of nodes) to {MOST_ORDER}, not {}",
+                "a network needs an order from 2 (pairs of nodes) to {MAX_ORDER}, not {}",
                 self.order
             )));
         }
         let m3: &[usize] = match &self.m3 {
             M3::Identity => &[],
             M3::Mlp(widths) if widths.is_empty() => {
-                return Err(Error::config("m3 as an MLP needs at least one width; the identity has none"));
+                return Err(Error::config(
+                    "m3 as an MLP needs at least one width; for no layers, use the identity",
+                ));
             }
             M3::Mlp(widths) => widths,
         };
@@ -47,13 +49,13 @@ impl PpgnConfig {
         self.model.validate(self)?;
         if self.residual && self.m4 == M4::None {
             return Err(Error::config(
-                "residual blocks need m4: without it a block's output is (m3(X), W), which has X in it already",
+                "residual blocks need m4: without it a block's output is (m3(X), W), which already includes X",
             ));
         }
         match Layout::count(self) {
-            Some(n) if n <= MOST_PARAMETERS => Ok(()),
+            Some(n) if n <= MAX_PARAMETERS => Ok(()),
             _ => Err(Error::config(format!(
-                "these widths make more than {MOST_PARAMETERS} parameters; the blocks are {:?}",
+                "these widths give more than {MAX_PARAMETERS} parameters; the blocks are {:?}",
                 self.blocks.iter().map(|b| b.width).collect::<Vec<_>>()
             ))),
         }
@@ -67,7 +69,7 @@ mod tests {
     use crate::model::Model;
 
     #[test]
-    fn what_cannot_be_built_is_refused() {
+    fn invalid_configurations_are_errors() {
         let base = || PpgnConfig::new(2, 2);
         let message = |config: PpgnConfig| {
             let error = config.validate().unwrap_err();
@@ -84,7 +86,7 @@ mod tests {
         assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
-        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("leave `m4` out"));
+        assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("remove `m4`"));
         assert!(message(PpgnConfig { model: Model::Lin, residual: true, ..base() }).contains("`residual`"));
         assert!(
             message(PpgnConfig { blocks: vec![BlockConfig::new(usize::MAX)], ..base() })

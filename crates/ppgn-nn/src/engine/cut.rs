@@ -4,7 +4,7 @@ use crate::model::{Branch, Description, Layer};
 use ppgn_kernels as kernels;
 use ppgn_kernels::{Block, Equivariant, Linears, Mlp, Real};
 
-/// What is left of an array of parameters.
+/// The rest of an array of parameters.
 struct Rest<'a, T>(&'a [T]);
 
 impl<'a, T: Real> Rest<'a, T> {
@@ -28,10 +28,10 @@ impl<'a, T: Real> Rest<'a, T> {
     }
 }
 
-/// The block of a description.
+/// The block for a description.
 ///
 /// # Panics
-/// If the array is not the description's.
+/// If the array does not match the description.
 pub(super) fn block<'a, T: Real>(description: &Description, array: &'a [T]) -> Block<'a, T> {
     let mut rest = Rest(array);
     let branches = description.branches.iter().map(|branch| match branch {

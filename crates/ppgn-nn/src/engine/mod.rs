@@ -1,7 +1,7 @@
-//! A network on the CPU: rows through blocks, pooling and suffix, and all the way back, by the kernels.
+//! A network on the CPU: rows through blocks, pooling and suffix, forward and backward, on the kernels.
 //!
-//! [`cut`] lays a block's description over its parameters, [`view`] shows the batch's space to the kernels; this file is the
-//! two passes. What the backward pass needs is on a [`Tape`].
+//! [`cut`] maps a block's description onto its parameters, [`view`] presents the batch's space to the kernels; this
+//! file contains the two passes. A [`Tape`] holds what the backward pass needs.
 
 mod cut;
 mod view;
@@ -15,7 +15,7 @@ use ppgn_kernels::{
 };
 use view::View;
 
-/// A network's layers over their parameters, on a space.
+/// A network's layers with their parameters, on a space.
 pub(crate) struct Engine<'a, T> {
     config: &'a PpgnConfig,
     blocks: Vec<Block<'a, T>>,
@@ -24,10 +24,10 @@ pub(crate) struct Engine<'a, T> {
     workspace: &'a Workspace,
 }
 
-/// Hidden layers of up to so many bytes are kept for the backward pass; of more, they are computed again.
+/// Hidden layers of up to this many bytes are kept for the backward pass; beyond that they are recomputed.
 const HIDDEN: usize = 512 << 20;
 
-/// What a backward pass needs of the forward pass.
+/// What the backward pass needs from the forward pass.
 #[derive(Debug)]
 pub(crate) struct Tape<T: Real> {
     blocks: BlockTape<T>,
@@ -42,13 +42,13 @@ impl<T: Real> Tape<T> {
     }
 }
 
-/// What of it the blocks need.
+/// The blocks' part of it.
 #[derive(Debug)]
 struct BlockTape<T: Real> {
-    /// The input of every block but the first.
+    /// The input of every block except the first.
     inputs: Vec<Buffer<T>>,
     kept: Vec<Kept<T>>,
-    /// The maxima's ties of every pooled block; nothing where sums are pooled.
+    /// The ties of every max-pooled block; empty for sum pooling.
     ties: Vec<Ties<T>>,
 }
 
@@ -72,7 +72,7 @@ impl<'a, T: Real> Engine<'a, T> {
         Engine { config, blocks, suffix, view: View::new(config, space), workspace }
     }
 
-    /// The pooled features that the suffix takes, `[graphs, patterns * width]` each.
+    /// The pooled features the suffix takes, `[graphs, patterns * width]` each.
     pub(crate) fn features(&self, rows: &[T]) -> Vec<Buffer<T>> {
         in_pool(|| self.blocks_forward(rows, false).0)
     }
@@ -94,7 +94,8 @@ impl<'a, T: Real> Engine<'a, T> {
         })
     }
 
-    /// Adds the gradients of all parameters to `gradients`, one array of the layout each, from that of the scores.
+    /// Given the gradient of the scores, adds the gradients of all parameters to `gradients`, one per array of the
+    /// layout.
     pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
         in_pool(|| {
             let Tape { blocks, pooled, scored } = tape;
@@ -104,7 +105,7 @@ impl<'a, T: Real> Engine<'a, T> {
         });
     }
 
-    /// What the hidden layers of all MLPs would take.
+    /// The size of the hidden layers of all MLPs, in bytes.
     fn hidden_bytes(&self) -> usize {
         let numbers = self.blocks.iter().enumerate().map(|(l, block)| self.view.rows(l) * block.hidden());
         numbers.sum::<usize>() * size_of::<T>()
@@ -140,7 +141,7 @@ impl<'a, T: Real> Engine<'a, T> {
         (pooled, tape)
     }
 
-    /// Adds the gradients of the blocks' parameters to theirs, from those of the pooled features.
+    /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`.
     fn blocks_backward(
         &self,
         rows: &[T],
@@ -184,7 +185,7 @@ mod tests {
 
     /// At k = 2 the generalised product is Y2 . Y1.
     #[test]
-    fn at_order_two_it_is_the_ordinary_network_with_m1_and_m2_exchanged() {
+    fn at_order_two_the_generalised_product_swaps_m1_and_m2() {
         let graphs = [
             Graph::directed(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 4)]).unwrap(),
             Graph::directed(3, [(0, 1), (0, 2)]).unwrap(),
@@ -194,7 +195,7 @@ mod tests {
         let batch = Batch::encode(&encoder, &graphs, Precision::F64).unwrap();
         let config = PpgnConfig { blocks: vec![BlockConfig::new(6); 3], ..PpgnConfig::new(1, 2) };
         let layout = Layout::new(&config);
-        // Without biases all is made of powers of the adjacency matrix, which commute.
+        // Without biases everything is a polynomial in the adjacency matrix, and such matrices commute.
         let biased = |a: &crate::Values| a.to_f64().iter().map(|x| x + 0.1).collect::<Vec<f64>>();
         let arrays: Vec<Vec<f64>> = layout.initial(3, Precision::F64).iter().map(biased).collect();
         let arrays: Vec<&[f64]> = arrays.iter().map(Vec::as_slice).collect();
@@ -236,6 +237,6 @@ mod tests {
         let size = |a: &[Vec<f64>]| a.iter().flatten().fold(1.0, |m: f64, x| m.max(x.abs()));
         assert!(off(&pooled, &plain.0) < 1e-12 * size(&pooled));
         assert!(off(&gradients, &plain.1) < 1e-12 * size(&gradients));
-        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order counts");
+        assert!(off(&unchanged.0, &plain.0) > 1e-3 * size(&pooled), "on directed graphs the order matters");
     }
 }

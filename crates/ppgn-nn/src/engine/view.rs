@@ -1,9 +1,9 @@
-//! A space as the kernels see it: slices of what a batch has in its own types.
+//! A space as the kernels see it: slices of the batch's data.
 
 use crate::config::PpgnConfig;
 use crate::quotient::Quotient;
 use crate::space::Space;
-use ppgn_kernels::{Colours, Pairs, Pools, Square};
+use ppgn_kernels::{ColourMatrix, Pairs, Pools, Square};
 
 /// A space as the kernels see it.
 pub(super) enum View<'a> {
@@ -45,13 +45,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What block l takes rows from and to.
+    /// The rows of block l and how they map to the next level.
     pub(super) fn pairs(&self, l: usize) -> Pairs<'_> {
         match self {
             View::Dense { squares, .. } => Pairs::Dense(squares),
             View::Quotient { space, factors } => {
                 let (below, above) = (&space.levels[l], &space.levels[l + 1]);
-                let colours = Colours {
+                let colours = ColourMatrix {
                     below: below.rows,
                     examples: &above.example,
                     nodes: &space.nodes,
@@ -64,7 +64,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What is pooled at a level.
+    /// The rows to pool at a level.
     pub(super) fn pools(&self, level: usize) -> Pools<'_> {
         match self {
             View::Dense { order, squares, place, .. } => {

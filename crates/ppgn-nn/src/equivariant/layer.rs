@@ -1,4 +1,4 @@
-//! The layer: every basis operation with its own map of the channels, and a bias for every diagonal.
+//! The layer: every basis operation with its own channel map, and one bias per diagonal.
 
 use super::operation::{Embedding, Reduction, constant, operation};
 use super::partition::{bell, partitions};
@@ -22,13 +22,13 @@ pub struct EquivariantConfig {
     pub inputs: usize,
     /// Channels of the output.
     pub outputs: usize,
-    /// Whether sums are means, as in the reference networks: divided by n for every index that is summed over.
+    /// Whether sums are normalised to means, as in the reference networks: divided by n for every index summed over.
     #[serde(default)]
     pub normalise: bool,
 }
 
-/// k + l is at most this: Bell(8) = 4140 operations.
-const MOST_INDICES: usize = 8;
+/// The maximum of k + l: Bell(8) = 4140 operations.
+const MAX_INDICES: usize = 8;
 
 impl EquivariantConfig {
     /// A layer without normalisation.
@@ -36,23 +36,23 @@ impl EquivariantConfig {
         EquivariantConfig { k, l, inputs, outputs, normalise: false }
     }
 
-    /// Whether such a layer can be built; the error says what is wrong.
+    /// Checks that such a layer can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         let indices = self.k.saturating_add(self.l);
-        if indices > MOST_INDICES {
+        if indices > MAX_INDICES {
             return Err(Error::config(format!(
-                "a layer from order {} to order {} has the partitions of {indices} indices as its basis; {MOST_INDICES} \
-                 indices are the most",
+                "a layer from order {} to order {} has a basis of partitions of {indices} indices; the \
+                 maximum is {MAX_INDICES}",
                 self.k, self.l
             )));
         }
         if self.inputs == 0 || self.outputs == 0 {
-            return Err(Error::config("a layer has at least one channel at either end"));
+            return Err(Error::config("a layer needs at least one input and one output channel"));
         }
         Ok(())
     }
 
-    /// How many numbers its weights have, and its biases: Bell(k + l) * inputs * outputs, and Bell(l) * outputs.
+    /// The numbers of its weights and biases: Bell(k + l) * inputs * outputs, and Bell(l) * outputs.
     pub fn sizes(&self) -> Result<[usize; 2]> {
         self.validate()?;
         let weights = bell(self.k + self.l)
@@ -62,11 +62,11 @@ impl EquivariantConfig {
         let most = 1usize << 30;
         match (weights, biases) {
             (Some(weights), Some(biases)) if weights <= most && biases <= most => Ok([weights, biases]),
-            _ => Err(Error::config(format!("these widths make more than {most} parameters"))),
+            _ => Err(Error::config(format!("these widths give more than {most} parameters"))),
         }
     }
 
-    /// Initial values: weights uniform with the variance of Xavier's over all operations together, biases zero.
+    /// Initial values: weights uniform, with Xavier's variance over all operations together; biases zero.
     pub(crate) fn initial(&self, seed: u64, layer: u64, precision: Precision) -> Result<[Values; 2]> {
         let [weights, biases] = self.sizes()?;
         let operations = weights / self.inputs / self.outputs;
@@ -76,7 +76,7 @@ impl EquivariantConfig {
         Ok([Values::from_f64(precision, &numbers), Values::zeros(precision, biases)])
     }
 
-    /// A layer with initial weights by the seed.
+    /// A layer with initial weights drawn from the seed.
     pub fn init(&self, seed: u64, precision: Precision) -> Result<EquivariantLinear> {
         let [weight, bias] = self.initial(seed, 0, precision)?;
         EquivariantLinear::new(self.clone(), weight, bias)
@@ -98,9 +98,9 @@ impl EquivariantConfig {
 /// Y = sum over the partitions p of k + l indices of L_p(X) A_p + sum over the partitions q of l indices of b_q 1_q
 /// ```
 ///
-/// L_p sums X over all input tuples that agree with the output tuple in the blocks of p (blocks may coincide), A_p maps
-/// channels, and 1_q is 1 where output indices in one block are equal. Every linear map that commutes with relabelling is
-/// of this form. For l = 0 the layer is invariant.
+/// L_p sums X over all input tuples such that indices in the same block of p, of the input or the output, are equal
+/// (different blocks may have equal values); A_p maps channels; 1_q is 1 where output indices in the same block are
+/// equal. Every linear map that commutes with relabelling has this form. For l = 0 the layer is invariant.
 ///
 /// # Complexity
 /// O(n^max(k, l)) rows for each of a few diagonals, sums and embeddings; no n^(k+l) matrix.
@@ -118,7 +118,7 @@ impl EquivariantConfig {
 #[derive(Debug, Clone)]
 pub struct EquivariantLinear {
     basis: Basis,
-    /// One map of the channels per operation, in the order of [`partitions`](super::partitions):
+    /// One channel map per operation, in the order of [`partitions`](super::partitions):
     /// `[operations, inputs, outputs]`.
     weight: Values,
     /// One per partition of the output's indices: `[Bell(l), outputs]`.
@@ -132,7 +132,7 @@ impl EquivariantLinear {
         let sizes = config.sizes()?;
         if [weight.len(), bias.len()] != sizes || weight.precision() != bias.precision() {
             return Err(Error::call(format!(
-                "the layer has {} weights and {} biases in one precision, not {} and {}",
+                "the layer needs {} weights and {} biases of the same precision, not {} and {}",
                 sizes[0],
                 sizes[1],
                 weight.len(),
@@ -142,17 +142,17 @@ impl EquivariantLinear {
         Ok(EquivariantLinear { basis: config.basis(), weight, bias, workspace: Workspace::default() })
     }
 
-    /// What it is.
+    /// Its configuration.
     pub fn config(&self) -> &EquivariantConfig {
         &self.basis.config
     }
 
-    /// How many basis operations it has: Bell(k + l).
+    /// The number of basis operations: Bell(k + l).
     pub fn operations(&self) -> usize {
         self.basis.operations.len()
     }
 
-    /// The layer on one graph with n nodes; tuple (i1, ..., ik) is row (i1 * n + i2) * n + ... + ik.
+    /// Applies the layer to one graph with n nodes; tuple (i1, ..., ik) is row (i1 * n + i2) * n + ... + ik.
     ///
     /// # Shapes
     /// - `x`: `[n^k, inputs]`
@@ -167,12 +167,12 @@ impl EquivariantLinear {
             (Values::F64(x), Values::F64(a), Values::F64(b)) => {
                 Values::F64(self.basis.forward(ws, [a, b], x, n).0)
             }
-            _ => return Err(Error::call("the layer and its input are of different precisions")),
+            _ => return Err(Error::call("the layer and its input have different precisions")),
         };
         Matrix::new(values.len() / outputs, outputs, values)
     }
 
-    /// One basis operation by itself, `L_p(X)` for the p-th partition, on any number of channels.
+    /// A single basis operation, `L_p(X)` for the p-th partition, on any number of channels.
     ///
     /// # Shapes
     /// - `x`: `[n^k, channels]`
@@ -180,10 +180,9 @@ impl EquivariantLinear {
     pub fn basis(&self, p: usize, x: &Matrix, n: usize) -> Result<Matrix> {
         let channels = x.columns();
         self.basis.check(x, n, channels)?;
-        let (reduction, embedding) =
-            self.basis.operations.get(p).ok_or_else(|| {
-                Error::call(format!("there are {} operations, none is {p}", self.operations()))
-            })?;
+        let (reduction, embedding) = self.basis.operations.get(p).ok_or_else(|| {
+            Error::call(format!("operation {p} is out of range; the layer has {}", self.operations()))
+        })?;
         let rows = n.pow(self.config().l as u32);
         let values = each!(x.values(), x => {
             let sums = self.basis.reduce(reduction, x, channels, n);
@@ -203,11 +202,11 @@ pub(super) struct Basis {
     constants: Vec<Embedding>,
 }
 
-/// What the sums of a layer were: what its backward pass needs.
+/// The sums a layer computed, which its backward pass needs.
 pub(super) type Sums<T> = BTreeMap<Reduction, Vec<T>>;
 
 impl Basis {
-    /// The layer on rows that are known to fit, and the sums that it is made of.
+    /// Applies the layer to rows already known to have the right shape; also returns the sums it computed.
     pub(super) fn forward<T: Number>(
         &self,
         workspace: &Workspace,
@@ -217,7 +216,7 @@ impl Basis {
     ) -> (Vec<T>, Sums<T>) {
         let EquivariantConfig { l, inputs, outputs, .. } = self.config;
         let mut sums: Sums<T> = BTreeMap::new();
-        // Operations that are put into the output in the same way are added up before they are.
+        // Operations with the same embedding are added up before it is applied.
         let mut parts: BTreeMap<&Embedding, Vec<T>> = BTreeMap::new();
         let zeros = |embedding: &Embedding| vec![T::default(); embedding.incoming(n) * outputs];
         for ((reduction, embedding), map) in self.operations.iter().zip(weight.chunks_exact(inputs * outputs))
@@ -237,8 +236,7 @@ impl Basis {
         (y, sums)
     }
 
-    /// From the gradient of the output to those of weights and biases, which are added to, and of the input, which is the
-    /// result.
+    /// Given the gradient of the output, adds the gradients of weights and biases, and returns that of the input.
     pub(super) fn backward<T: Number>(
         &self,
         workspace: &Workspace,
@@ -271,7 +269,7 @@ impl Basis {
         dx
     }
 
-    /// The sums of X that an operation takes, or their means.
+    /// The sums, or means, of X that an operation starts from.
     fn reduce<T: Number>(&self, reduction: &Reduction, x: &[T], channels: usize, n: usize) -> Vec<T> {
         let mut sums = reduction.apply(x, channels, n);
         self.normalise(reduction, &mut sums, n);
@@ -289,7 +287,7 @@ impl Basis {
         let EquivariantConfig { k, l, .. } = self.config;
         let rows = |order: usize| (0..order).try_fold(1usize, |rows, _| rows.checked_mul(n));
         if n == 0 {
-            return Err(Error::unfit("a graph without nodes has nothing to sum"));
+            return Err(Error::unfit("a graph without nodes has no entries to sum"));
         }
         if rows(k).is_none() || rows(l).is_none_or(|rows| rows > isize::MAX as usize / 8) {
             return Err(Error::unfit(format!("a graph with {n} nodes has too many {}-tuples", k.max(l))));

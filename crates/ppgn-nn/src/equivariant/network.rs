@@ -22,30 +22,33 @@ pub struct KOrderConfig {
     pub inputs: usize,
     /// Outputs per graph.
     pub outputs: usize,
-    /// The widths of L_1, ..., L_d; a ReLU follows each but the last.
+    /// The widths of L_1, ..., L_d; a ReLU follows each except the last.
     pub widths: Vec<usize>,
     /// The output width of the invariant layer h.
     pub invariant: usize,
-    /// The hidden widths of the MLP m, a ReLU after each.
+    /// The hidden widths of the MLP m, each followed by a ReLU.
     #[serde(default)]
     pub mlp: Vec<usize>,
-    /// Whether sums are means.
+    /// Whether sums are normalised to means.
     #[serde(default)]
     pub normalise: bool,
 }
 
 impl KOrderConfig {
-    /// Whether such a network can be built; the error says what is wrong.
+    /// Checks that such a network can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         if !(2..=3).contains(&self.k) {
-            return Err(Error::config(format!("k-order networks are there for k = 2 and 3, not {}", self.k)));
+            return Err(Error::config(format!(
+                "k-order networks support k = 2 and k = 3, not k = {}",
+                self.k
+            )));
         }
         if self.widths.is_empty() {
-            return Err(Error::config("a k-order network has at least one equivariant layer"));
+            return Err(Error::config("a k-order network needs at least one equivariant layer"));
         }
         self.layers().iter().try_for_each(|layer| layer.sizes().map(drop))?;
         match self.linears().iter().any(|&(inputs, outputs)| inputs == 0 || outputs == 0) {
-            true => Err(Error::config("a network has layers of at least one channel")),
+            true => Err(Error::config("every layer needs at least one channel")),
             false => Ok(()),
         }
     }
@@ -69,7 +72,7 @@ impl KOrderConfig {
         widths.windows(2).map(|pair| (pair[0], pair[1])).collect()
     }
 
-    /// A network of this configuration with initial weights by the seed.
+    /// A network of this configuration with initial weights drawn from the seed.
     pub fn init(&self, seed: u64, precision: Precision) -> Result<KOrder> {
         self.validate()?;
         let mut parameters = Vec::new();
@@ -87,9 +90,9 @@ impl KOrderConfig {
     }
 }
 
-/// A k-order graph network: linear equivariant layers with ReLU between, an invariant layer, an MLP.
+/// A k-order graph network: linear equivariant layers with ReLU in between, an invariant layer, and an MLP.
 ///
-/// L_1 goes from order 2, that of the input, to order k; h from order k to 0. It runs on the dense space.
+/// L_1 maps from order 2, that of the input, to order k; h maps from order k to 0. The network runs on the dense space.
 ///
 /// ```
 /// use ppgn_nn::equivariant::KOrderConfig;
@@ -114,10 +117,10 @@ pub struct KOrder {
     workspace: Workspace,
 }
 
-/// What the layers of one graph have computed.
+/// The intermediate results of one graph.
 struct Tape<T> {
     nodes: usize,
-    /// The sums of every layer, and where its output was above 0 if a ReLU follows.
+    /// The sums of every layer, and where its output was positive if a ReLU follows.
     layers: Vec<(Sums<T>, Option<Vec<bool>>)>,
 }
 
@@ -134,14 +137,14 @@ impl KOrder {
         let found: Vec<usize> = parameters.iter().map(Values::len).collect();
         if found != lengths || parameters.iter().any(|p| p.precision() != precision) {
             return Err(Error::call(format!(
-                "arrays of {found:?} numbers, not of {lengths:?} in one precision"
+                "expected parameter arrays of lengths {lengths:?} in a single precision, found {found:?}"
             )));
         }
         let layers = config.layers().iter().map(EquivariantConfig::basis).collect();
         Ok(KOrder { config, precision, layers, arrays: parameters, workspace: Workspace::default() })
     }
 
-    /// What it is made of.
+    /// Its configuration.
     pub fn config(&self) -> &KOrderConfig {
         &self.config
     }
@@ -163,7 +166,7 @@ impl KOrder {
         }
     }
 
-    /// A forward pass, the loss of its scores, and the loss's gradient by all parameters.
+    /// A forward pass, the loss of its scores, and the gradient of the loss with respect to all parameters.
     pub fn backward(&self, batch: &Batch, loss: impl FnOnce(&Matrix) -> Result<Evaluated>) -> Result<Step> {
         let space = self.check(batch)?;
         match self.precision {
@@ -193,10 +196,10 @@ impl KOrder {
         let scores = Matrix::new(batch.graphs(), self.config.outputs, values)?;
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
-        let slope =
-            slope.ok_or_else(|| Error::call("the loss's gradient does not have the scores' shape"))?;
+        let slope = slope
+            .ok_or_else(|| Error::call("the gradient of the loss does not have the shape of the scores"))?;
         let mut gradients: Vec<Vec<T>> = arrays.iter().map(|array| vec![T::default(); array.len()]).collect();
-        // The kernels take the MLP's arrays as one.
+        // The kernels take the MLP's arrays as a single one.
         let (of_layers, of_mlp) = gradients.split_at_mut(2 * self.layers.len());
         let mut flat = vec![T::default(); of_mlp.iter().map(Vec::len).sum()];
         let d = mlp.backward(&self.workspace, &pooled, scored, slope, &mut flat).swap_remove(0);
@@ -219,7 +222,7 @@ impl KOrder {
         slices.ok_or_else(|| Error::call(format!("the network is not in {}", T::PRECISION.name())))
     }
 
-    /// m, which has a ReLU after each layer but the last.
+    /// m, with a ReLU after each layer except the last.
     fn mlp<'a, T: Number>(&self, arrays: &[&'a [T]]) -> Suffix<'a, T> {
         let arrays = arrays[2 * self.layers.len()..].chunks_exact(2);
         let layers = self.config.linears().into_iter().zip(arrays).map(|((inputs, outputs), pair)| Layer {
@@ -231,20 +234,21 @@ impl KOrder {
         Suffix::Chain(layers.collect())
     }
 
-    /// `h . L_d . s ... s . L_1` of every graph, `[graphs, invariant]` in the order of the batch, and what the graphs
-    /// computed in the order in which they lie.
+    /// `h . L_d . s ... s . L_1` for every graph, `[graphs, invariant]` in the order of the batch, and the tapes in the
+    /// order in which the graphs are stored.
     fn invariants<T: Number>(
         &self,
         arrays: &[&[T]],
         batch: &Batch,
         space: &Dense,
     ) -> Result<(Buffer<T>, Vec<Tape<T>>)> {
-        let rows = T::slice(batch.rows()).ok_or_else(|| Error::call("the batch is in another precision"))?;
+        let rows = T::slice(batch.rows())
+            .ok_or_else(|| Error::call("the batch and the network have different precisions"))?;
         let mut invariants = Buffer::zeros(&self.workspace, space.graphs() * self.config.invariant);
         let mut tapes = Vec::with_capacity(space.graphs());
         for (place, (nodes, start)) in space.starts().enumerate() {
             if nodes == 0 {
-                return Err(Error::unfit("a graph without nodes has nothing to sum"));
+                return Err(Error::unfit("a graph without nodes has no entries to sum"));
             }
             let x = &rows[start * self.config.inputs..][..nodes * nodes * self.config.inputs];
             let mut x = std::borrow::Cow::Borrowed(x);
@@ -252,7 +256,7 @@ impl KOrder {
             for (l, layer) in self.layers.iter().enumerate() {
                 let parameters = [arrays[2 * l], arrays[2 * l + 1]];
                 let (mut y, sums) = layer.forward(&self.workspace, parameters, &x, nodes);
-                // A ReLU is between equivariant layers: neither L_d nor h has one.
+                // ReLUs are between equivariant layers: neither L_d nor h is followed by one.
                 let positive = (l + 2 < self.layers.len()).then(|| {
                     let positive: Vec<bool> = y.iter().map(|&y| y > T::default()).collect();
                     y.iter_mut().zip(&positive).for_each(|(y, &p)| *y = if p { *y } else { T::default() });
@@ -268,7 +272,7 @@ impl KOrder {
         Ok((invariants, tapes))
     }
 
-    /// The way back through the equivariant layers of one graph.
+    /// The backward pass through the equivariant layers for one graph.
     fn back<T: Number>(&self, arrays: &[&[T]], tape: Tape<T>, d: &[T], gradients: &mut [Vec<T>]) {
         let mut d = d.to_vec();
         let layers = self.layers.iter().zip(tape.layers).enumerate().rev();
@@ -294,8 +298,8 @@ impl KOrder {
         }
         match batch.space() {
             Space::Dense(dense) => Ok(dense),
-            // Pairs of one colour may differ in the sums of their rows and columns.
-            Space::Quotient(_) => Err(Error::call("the linear basis is there for the dense space only")),
+            // Pairs of the same colour may differ in the sums of their rows and columns.
+            Space::Quotient(_) => Err(Error::call("linear equivariant layers require the dense space")),
         }
     }
 }

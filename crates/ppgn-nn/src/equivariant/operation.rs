@@ -1,31 +1,31 @@
 //! One basis operation, computed by a diagonal, a sum and a broadcast.
 //!
-//! The operation of a partition of k + l indices is `Y[o] = sum of X[i]` over the input tuples i for which indices in one
-//! block, of i and of o together, are equal; different blocks may have equal values. So blocks of input indices take a
-//! diagonal of X, those that no output index shares are summed over, output indices in blocks of their own are broadcast,
-//! and an output tuple whose indices differ within a block gets 0. The n^(k+l) matrix never exists. Both halves are gathers
-//! by index, and their gradients the scatters by the same indices.
+//! The operation of a partition of k + l indices is `Y[o] = sum of X[i]` over the input tuples i for which indices in
+//! the same block, of i and of o together, are equal; different blocks may have equal values. So blocks of several
+//! input indices take a diagonal of X, blocks without an output index are summed over, blocks without an input index
+//! are broadcast, and an output tuple whose indices differ within a block gets 0. The n^(k+l) matrix is never formed.
+//! Both halves are gathers by index, and their gradients are scatters by the same indices.
 
 use ppgn_kernels::Real;
 use rayon::prelude::*;
 
-/// Takes a diagonal of a k-tensor, and sums over some of its indices.
+/// Takes a diagonal of a k-tensor and sums over some of its indices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reduction {
     /// The block of every input index.
     blocks: Vec<usize>,
-    /// Whether a block stays; the others are summed over.
+    /// Whether a block is kept; the others are summed over.
     kept: Vec<bool>,
 }
 
-/// Puts a tensor of the kept indices into an l-tensor.
+/// Embeds a tensor over the kept indices into an l-tensor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Embedding {
-    /// How many indices come in.
+    /// The order of the incoming tensor.
     order: usize,
     /// The block of every output index.
     blocks: Vec<usize>,
-    /// Which of the incoming indices each block is, `None` where it is broadcast.
+    /// The incoming index of each block, `None` if it is broadcast.
     source: Vec<Option<usize>>,
 }
 
@@ -41,19 +41,19 @@ pub(super) fn operation(partition: &[usize], k: usize) -> (Reduction, Embedding)
         if !seen.contains(&b) {
             seen.push(b);
         }
-        blocks.push(seen.iter().position(|&s| s == b).expect("it was put there"));
+        blocks.push(seen.iter().position(|&s| s == b).expect("just added"));
     }
     let source = seen.iter().map(|&b| (b < count).then(|| digit(b))).collect();
     let order = digit(count);
     (Reduction { blocks: inputs.to_vec(), kept }, Embedding { order, blocks, source })
 }
 
-/// The embedding of a constant that is there where the indices of each block are equal: a bias.
+/// The embedding of a constant, nonzero where the indices of each block are equal: a bias.
 pub(super) fn constant(partition: &[usize]) -> Embedding {
     operation(partition, 0).1
 }
 
-/// How far apart the rows of an order-k tensor are for each block of its indices: a step in all of them at once.
+/// The distance between rows of an order-k tensor when all indices of a block are incremented together, for each block.
 fn strides(blocks: &[usize], count: usize, n: usize) -> Vec<usize> {
     let mut strides = vec![0; count];
     let mut step = 1;
@@ -64,7 +64,7 @@ fn strides(blocks: &[usize], count: usize, n: usize) -> Vec<usize> {
     strides
 }
 
-/// The rows of all tuples of values of some indices, the last one fastest, by their strides.
+/// The rows for all values of some indices with these strides, the last index varying fastest.
 fn rows(strides: impl IntoIterator<Item = usize>, n: usize) -> Vec<usize> {
     strides.into_iter().fold(vec![0], |rows, stride| {
         rows.iter().flat_map(|&row| (0..n).map(move |value| row + value * stride)).collect()
@@ -76,11 +76,13 @@ fn add<T: Real>(to: &mut [T], from: &[T]) {
 }
 
 impl Reduction {
-    /// How many indices are summed over.
+    /// The number of indices summed over.
     pub(super) fn summed(&self) -> usize {
         self.kept.iter().filter(|&&kept| !kept).count()
     }
 
+    /// Computes the sums.
+    ///
     /// # Shapes
     /// - `x`: `[n^k, channels]`
     /// - result: `[n^kept, channels]`
@@ -93,7 +95,7 @@ impl Reduction {
         sums
     }
 
-    /// The way back: adds the gradient of the sums to X's.
+    /// The backward pass: given the gradient of the sums, adds to that of X.
     ///
     /// # Shapes
     /// - `d`: `[n^kept, channels]`
@@ -105,7 +107,7 @@ impl Reduction {
         }
     }
 
-    /// The rows of the diagonal, the kept indices first and those to be summed last.
+    /// The rows of the diagonal, with the kept indices first and those to be summed last.
     fn rows(&self, n: usize) -> Vec<usize> {
         let strides = strides(&self.blocks, self.kept.len(), n);
         let kept = (0..strides.len()).filter(|&b| self.kept[b]);
@@ -115,7 +117,7 @@ impl Reduction {
 }
 
 impl Embedding {
-    /// Adds what is embedded to an l-tensor.
+    /// Adds the embedded tensor to an l-tensor.
     ///
     /// # Shapes
     /// - `x`: `[n^order, channels]`
@@ -126,7 +128,7 @@ impl Embedding {
         }
     }
 
-    /// The way back: the gradient of what was embedded.
+    /// The backward pass: the gradient of the embedded tensor.
     ///
     /// # Shapes
     /// - `d`: `[n^l, channels]`
@@ -139,12 +141,12 @@ impl Embedding {
         dx
     }
 
-    /// How many rows come in.
+    /// The number of incoming rows.
     pub(super) fn incoming(&self, n: usize) -> usize {
         n.pow(self.order as u32)
     }
 
-    /// Every output row that something is put into, with the incoming row that is.
+    /// Every output row that receives a value, with its incoming row.
     fn places(&self, n: usize) -> impl Iterator<Item = (usize, usize)> {
         let to = rows(strides(&self.blocks, self.source.len(), n), n);
         let step = |source: &Option<usize>| source.map_or(0, |digit| n.pow((self.order - 1 - digit) as u32));

@@ -1,7 +1,8 @@
-//! Partitions of a set of indices: the names of the basis operations.
+//! Partitions of a set of indices, which label the basis operations.
 
-/// All partitions of m indices, each as the number of every index's block, blocks numbered as they first occur. There are
-/// Bell(m): 1, 1, 2, 5, 15, 52, 203 for m = 0, ..., 6. In lexicographic order: the first has one block.
+/// All partitions of m indices, each given by the block number of every index, with blocks numbered by first
+/// occurrence. There are Bell(m): 1, 1, 2, 5, 15, 52, 203 for m = 0, ..., 6. In lexicographic order; the first has a
+/// single block.
 ///
 /// ```
 /// use ppgn_nn::equivariant::partitions;
@@ -19,14 +20,14 @@ pub fn partitions(m: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many partitions m indices have; `None` beyond what can be counted.
+/// The number of partitions of m indices; `None` on overflow.
 ///
 /// ```
 /// use ppgn_nn::equivariant::bell;
 /// assert_eq!((bell(4), bell(6), bell(10)), (Some(15), Some(203), Some(115_975)));
 /// ```
 pub fn bell(m: usize) -> Option<usize> {
-    // The triangle of Aitken: a row begins with the end of the one before, and adds up from there.
+    // Aitken's triangle: a row begins with the end of the one before, and each entry adds the one above.
     let mut row = vec![1usize];
     for _ in 0..m {
         let mut next = vec![*row.last()?];
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_bell_many() {
+    fn their_number_is_bell() {
         for m in 0..9 {
             let all = partitions(m);
             assert_eq!(Some(all.len()), bell(m));

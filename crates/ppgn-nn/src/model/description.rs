@@ -1,12 +1,13 @@
-//! A block as data: its branches, their layers, and how they are joined. This is the one place that says what a block is.
+//! A block as data: its branches, their layers, and how they are joined. This is the single definition of a block.
 //!
-//! The layout of parameters, the CPU engine, burn's composition, the theorem compiler and the cost model all read a
-//! [`Description`]; none of them knows a model by name. Parameters lie in the order of [`Description::layers`].
+//! The parameter layout, the CPU engine, the burn composition, the theorem compiler and the cost model all read a
+//! [`Description`]; none of them depends on a particular model. Parameters are stored in the order of
+//! [`Description::layers`].
 
 use crate::config::{BlockConfig, M3, M4, Norm, PpgnConfig};
 use ppgn_kernels::Product;
 
-/// What keeps the RMS norm of a row of zeros finite.
+/// Keeps the RMS norm of a zero row finite.
 const EPSILON: f64 = 1e-5;
 
 /// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
@@ -16,26 +17,26 @@ const BIASES: usize = 2;
 /// A linear layer: a weight and a bias.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name in checkpoints, within its block: `mlp1.convs.0`.
+    /// Its name within its block in checkpoints: `mlp1.convs.0`.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: LayerKind,
     /// Channels of its input.
     pub inputs: usize,
     /// Channels of its output.
     pub outputs: usize,
-    /// The indices of the random stream that its initial weights are drawn from.
+    /// The indices that select the random stream of its initial weights.
     pub(crate) stream: Vec<u64>,
 }
 
 /// The kinds of linear layers, each with its shapes in checkpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LayerKind {
-    /// `Y = X A^T + b` on every row of a block, a convolution of width 1 in checkpoints: `(out, in, 1, 1)` and `(out)`.
+    /// `Y = X A^T + b` on every row of a block; in checkpoints a 1 x 1 convolution, `(out, in, 1, 1)` and `(out)`.
     Rows,
-    /// The same on one row per graph, fully connected in checkpoints: `(out, in)` and `(out)`.
+    /// The same on one row per graph; in checkpoints fully connected, `(out, in)` and `(out)`.
     Graphs,
-    /// Equivariant, from matrices to matrices: `(15, in, out)` and `(2, out)`.
+    /// Linear equivariant, from matrices to matrices: `(15, in, out)` and `(2, out)`.
     Equivariant,
 }
 
@@ -50,7 +51,7 @@ impl Layer {
         }
     }
 
-    /// How many numbers it has; `None` beyond what can be counted.
+    /// The number of parameters; `None` on overflow.
     pub(crate) fn count(&self) -> Option<usize> {
         let per_output = match self.kind {
             LayerKind::Rows | LayerKind::Graphs => self.inputs.checked_add(1)?,
@@ -59,7 +60,7 @@ impl Layer {
         self.outputs.checked_mul(per_output)
     }
 
-    /// Initial weights are uniform between this and its opposite.
+    /// Initial weights are uniform between minus and plus this bound.
     pub(crate) fn bound(&self) -> f64 {
         let operations = if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 };
         (6.0 / (operations * (self.inputs + self.outputs)) as f64).sqrt()
@@ -67,34 +68,34 @@ impl Layer {
 
     /// Multiplications per row.
     fn multiplications(&self) -> f64 {
-        // Of the fifteen operations two touch all pairs: the matrix and its transpose.
+        // Two of the fifteen operations process all pairs: the matrix and its transpose.
         let operations = if self.kind == LayerKind::Equivariant { 2.0 } else { 1.0 };
         operations * self.inputs as f64 * self.outputs as f64
     }
 }
 
-/// What a block computes of its input X before the join.
+/// What a block computes from its input X before the join.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Branch {
     /// X itself.
     Skip,
-    /// An MLP on every row, a ReLU after every layer.
+    /// An MLP on every row, with a ReLU after every layer.
     Rows(Vec<Layer>),
-    /// MLPs on every row, and how their outputs meet.
+    /// MLPs on every row, followed by a product of their outputs.
     Product {
-        /// How they meet.
+        /// The kind of product.
         product: Product,
         /// The MLPs.
         factors: Vec<Vec<Layer>>,
-        /// The epsilon of an RMS norm over each row's channels after the product, or no norm.
+        /// The epsilon of an RMS norm over each row's channels after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers, a ReLU after each.
+    /// Linear equivariant layers, each followed by a ReLU.
     Equivariant(Vec<Layer>),
 }
 
 impl Branch {
-    /// Channels of its result, for an X with `inputs`.
+    /// Channels of its result, if X has `inputs` channels.
     pub fn outputs(&self, inputs: usize) -> usize {
         let width = |layers: &[Layer]| layers.last().map_or(inputs, |layer| layer.outputs);
         match self {
@@ -117,13 +118,13 @@ impl Branch {
         one.iter().chain(several.iter().flatten())
     }
 
-    /// Whether rows meet in it, so that its result has the rows of the next level.
+    /// Whether it combines rows, so that its result has the rows of the next level.
     pub fn is_above(&self) -> bool {
         matches!(self, Branch::Product { .. } | Branch::Equivariant(_))
     }
 }
 
-/// A block: branches side by side, a join, and whether X is added.
+/// A block: its branches, a join of their concatenated results, and whether X is added.
 ///
 /// ```
 /// use ppgn_nn::model::Branch;
@@ -139,11 +140,11 @@ impl Branch {
 pub struct Description {
     /// Channels of X.
     pub inputs: usize,
-    /// First to last.
+    /// The branches in order.
     pub branches: Vec<Branch>,
-    /// One linear layer on the branches' results side by side; without it these are the output.
+    /// A linear layer on the concatenated results; without it, they are the output.
     pub join: Option<Layer>,
-    /// Whether X is added to the output, which is as wide.
+    /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
 }
 
@@ -161,21 +162,22 @@ impl Description {
         self.branches.iter().flat_map(Branch::layers).chain(&self.join)
     }
 
-    /// Why it needs every pair as a row, if it does. Equal rows stay equal only under what acts on a row alone, or on rows
-    /// as the colouring does; a new kind of branch does not compile here until this is answered for it.
+    /// The reason it requires the dense space, if it does. Equal rows stay equal only under operations that act on each
+    /// row separately, or that combine rows as the colouring does. The match is exhaustive, so a new kind of branch has
+    /// to answer this question.
     pub fn needs_pairs(&self) -> Option<&'static str> {
         self.branches.iter().find_map(|branch| match branch {
             Branch::Skip
             | Branch::Rows(_)
             | Branch::Product { product: Product::Matrix | Product::Generalised | Product::Sums(_), .. } => None,
             Branch::Equivariant(_) => Some(
-                "its linear equivariant layers act on whole rows and columns, which pairs of one colour need not share",
+                "its linear equivariant layers act on whole rows and columns, which pairs of one colour may not share",
             ),
         })
     }
 
     /// Multiplications of a forward pass per row below (of the block's input) and per row above (of its output), on a
-    /// graph with n nodes. Those of a product count `weight` times.
+    /// graph with n nodes. Those of a product are multiplied by `weight`.
     pub(crate) fn multiplications(&self, nodes: usize, weight: f64) -> [f64; 2] {
         let sum = |layers: &mut dyn Iterator<Item = &Layer>| layers.map(Layer::multiplications).sum::<f64>();
         let meets = self.branches.iter().any(Branch::is_above);
@@ -184,7 +186,7 @@ impl Description {
             below += sum(&mut branch.layers());
             let width = branch.outputs(self.inputs) as f64;
             if let Branch::Product { product, factors, .. } = branch {
-                // An entry takes this many multiplications per node: a product of k factors k - 1, a sum one.
+                // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum.
                 let each = match product {
                     Product::Matrix | Product::Generalised => factors.len() as f64 - 1.0,
                     Product::Sums(_) => 1.0,
@@ -200,36 +202,37 @@ impl Description {
     }
 }
 
-/// The channels of all branches together.
+/// Total channels of all branches.
 fn side_by_side(branches: &[Branch], inputs: usize) -> usize {
     branches.iter().fold(0, |sum: usize, branch| sum.saturating_add(branch.outputs(inputs)))
 }
 
-/// A block to be described: its settings, and what comes in. What models have in common is written here.
+/// The context in which a model describes a block: the settings and the input width. Parts that models share are built
+/// here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) config: &'a PpgnConfig,
     pub(crate) block: &'a BlockConfig,
-    /// The block's number.
+    /// The index of the block.
     pub(crate) level: usize,
     /// Channels of X.
     pub(crate) inputs: usize,
 }
 
-/// Random streams of a block, beside those of m1 and m2.
+/// Random streams of a block besides those of m1 and m2.
 mod stream {
     pub(super) const M3: u64 = 3;
     pub(super) const M4: u64 = 4;
     pub(super) const EQUIVARIANT: u64 = 5;
 
-    /// Of the MLP number m, from 1.
+    /// The stream of the m-th MLP, from 1.
     pub(super) fn factor(m: usize) -> u64 {
         if m < 3 { m as u64 } else { m as u64 + 3 }
     }
 }
 
 impl Place<'_> {
-    /// The widths of the MLPs of a product (of the linear layers in the model `lin`), input and output included.
+    /// The widths of the MLPs of a product (in the model `lin`, of the linear layers), input and output included.
     pub(crate) fn widths(&self) -> Vec<usize> {
         let mut widths = vec![self.inputs];
         match &self.block.hidden {
@@ -255,7 +258,7 @@ impl Place<'_> {
         Layer { name, kind, inputs: widths[0], outputs: widths[1], stream }
     }
 
-    /// m1, m2, ..., as many as asked for.
+    /// m1, m2, ..., `count` of them.
     fn factors(&self, count: usize) -> Vec<Vec<Layer>> {
         let widths = self.widths();
         (1..=count).map(|m| self.mlp(&format!("mlp{m}"), stream::factor(m), &widths)).collect()
@@ -266,7 +269,7 @@ impl Place<'_> {
         Branch::Rows(self.factors(1).swap_remove(0))
     }
 
-    /// m3, beside as many other MLPs: checkpoints call it `mlp3` where that name is free.
+    /// m3, in a block with `beside` other MLPs: checkpoints call it `mlp3` if that name is free.
     pub(crate) fn m3(&self, beside: usize) -> Branch {
         match &self.config.m3 {
             M3::Identity => Branch::Skip,
@@ -278,7 +281,7 @@ impl Place<'_> {
         }
     }
 
-    /// A product of the MLPs m1, m2, ..., with the norm of the settings.
+    /// A product of the MLPs m1, m2, ..., with the configured norm.
     pub(crate) fn product(&self, product: Product, factors: usize) -> Branch {
         let norm = match self.config.norm {
             Norm::None => None,
@@ -295,7 +298,7 @@ impl Place<'_> {
         Branch::Equivariant(widths.windows(2).enumerate().map(layer).collect())
     }
 
-    /// These branches joined by m4, with the residual connection of the settings.
+    /// These branches joined by m4, with the configured residual connection.
     pub(crate) fn joined(&self, branches: Vec<Branch>) -> Description {
         let join = match self.config.m4 {
             M4::None => None,

@@ -1,4 +1,4 @@
-//! The full linear basis alone: layers `ReLU(L(.))` one after another, with neither m3 nor m4.
+//! The full linear basis alone: layers `ReLU(L(.))` in sequence, with neither m3 nor m4.
 
 use super::{Description, Kind, Place};
 use crate::config::{M3, M4, PpgnConfig};
@@ -22,7 +22,7 @@ impl Kind for Lin {
         match more.iter().find(|(set, _)| *set) {
             None => Ok(()),
             Some((_, name)) => Err(Error::config(format!(
-                "blocks of the model `lin` are linear layers and nothing else: leave `{name}` out"
+                "blocks of the model `lin` consist of linear layers only; remove `{name}`"
             ))),
         }
     }

@@ -1,4 +1,4 @@
-//! No pair sees another: `m4(m3(X), m1(X))`.
+//! Each pair separately: `m4(m3(X), m1(X))`.
 
 use super::{Description, Kind, Place};
 

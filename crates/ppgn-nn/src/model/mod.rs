@@ -1,8 +1,8 @@
 //! What a block computes: one file per model, each a [`Description`] of its blocks.
 //!
 //! To add a model, write its file and add it to the list below; `CONTRIBUTING.md` has a worked example. The authors
-//! published no code for the models that the paper compares with; what was chosen where the paper is silent is in
-//! `docs/theory.md`.
+//! published no code for the models that the paper compares with; `docs/theory.md` lists our choices where the paper
+//! leaves them open.
 
 mod description;
 mod lin;
@@ -18,22 +18,22 @@ use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a model says of itself.
+/// What a model must define.
 pub(crate) trait Kind: Sync {
-    /// Its blocks.
+    /// Describes one of its blocks.
     fn describe(&self, place: &Place<'_>) -> Description;
 
-    /// Whether it computes on tuples of any length, or on pairs alone.
+    /// Whether it works on tuples of any order, or only on pairs.
     fn has_any_order(&self) -> bool {
         false
     }
 
-    /// Whether its input are the isomorphism types of tuples, where the order alone does not say so.
+    /// Whether its input consists of isomorphism types of tuples even at order 2.
     fn takes_types(&self) -> bool {
         false
     }
 
-    /// What else it asks of a configuration.
+    /// Further requirements on the configuration.
     fn validate(&self, _config: &PpgnConfig) -> Result<()> {
         Ok(())
     }
@@ -41,11 +41,13 @@ pub(crate) trait Kind: Sync {
 
 macro_rules! models {
     ($($(#[$attribute:meta])* $variant:ident $name:literal $kind:path;)*) => {
-        /// What a block computes: the four models of the paper's "Equivariant layer evaluation", and the sums of Theorem 1.
+        /// What a block computes: the four models of the paper's "Equivariant layer evaluation", and the sums of
+        /// Theorem 1.
         ///
-        /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, sums
-        /// taken as means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with `normalise`). It looks at whole
-        /// rows and columns, so the models with L run on the dense space only. m3 and m4 are the settings of these names.
+        /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, and
+        /// with sums normalised to means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with
+        /// `normalise`). It combines whole rows and columns, so the models with L require the dense space. m3 and m4
+        /// are the settings of the same names.
         ///
         /// ```
         /// use ppgn_nn::{BlockConfig, Layout, Model, PpgnConfig};
@@ -81,35 +83,36 @@ macro_rules! models {
 }
 
 models! {
-    /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; of order k > 2, W is the generalised
-    /// product of m1(X), ..., mk(X) (Section 6): as strong as k-FWL.
+    /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; for order k > 2, W is the
+    /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL.
     #[default]
     Mp "mp" mp::Mp;
     /// Matrix product and the full linear basis: `m4(m3(X), W, ReLU(L(X)))`, L as wide as the block.
     MpLin "mp+lin" mp_lin::MpLin;
-    /// The full linear basis alone: `depth` layers `ReLU(L(.))`, with neither m3 nor m4 nor anything else.
+    /// The full linear basis alone: `depth` layers `ReLU(L(.))`, with neither m3 nor m4.
     Lin "lin" lin::Lin;
-    /// No pair sees another: `m4(m3(X), m1(X))`.
+    /// Each pair separately: `m4(m3(X), m1(X))`.
     Mlp "mlp" mlp::Mlp;
-    /// `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, Lq the sum over the q-th node of the tuple: the k-order networks of Theorem
-    /// 1's proof, as strong as k-WL. Its input are isomorphism types, and it runs on both spaces.
+    /// `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, where Lq is the sum over the q-th node of the tuple: the k-order
+    /// networks from the proof of Theorem 1, as powerful as k-WL. Its input consists of isomorphism types, and it runs
+    /// on both spaces.
     Sums "sums" sums::Sums;
 }
 
 impl Model {
-    /// The four that the paper compares in its "Equivariant layer evaluation", in its order.
+    /// The four models of the paper's "Equivariant layer evaluation", in the paper's order.
     pub const FIGURE: [Model; 4] = [Model::Mp, Model::MpLin, Model::Lin, Model::Mlp];
 
     pub(crate) fn is_mp(&self) -> bool {
         *self == Model::Mp
     }
 
-    /// Whether its input are isomorphism types of tuples rather than the encoding itself.
+    /// Whether its input consists of isomorphism types of tuples rather than the encoding itself.
     pub(crate) fn takes_types(self, order: usize) -> bool {
         order > 2 || self.kind().takes_types()
     }
 
-    /// Whether it can be built with this configuration.
+    /// Checks that it can be built with this configuration.
     pub(crate) fn validate(self, config: &PpgnConfig) -> Result<()> {
         if config.order > 2 && !self.kind().has_any_order() {
             let others: Vec<String> = Model::ALL
@@ -118,7 +121,7 @@ impl Model {
                 .map(|model| format!("`{}`", model.name()))
                 .collect();
             return Err(Error::config(format!(
-                "the model `{}` computes on pairs, order 2; models for higher orders are {}",
+                "the model `{}` supports only order 2 (pairs); models for higher orders: {}",
                 self.name(),
                 others.join(" and ")
             )));
@@ -128,7 +131,7 @@ impl Model {
 }
 
 impl PpgnConfig {
-    /// What its blocks are, first to last.
+    /// The descriptions of its blocks, in order.
     pub fn descriptions(&self) -> Vec<Description> {
         let mut inputs = self.first_width();
         let blocks = self.blocks.iter().enumerate();

@@ -1,5 +1,5 @@
-//! The paper's block: `m4(m3(X), W)` with `W = m1(X) . m2(X)`, the matrix product in every channel; of order k, W is the
-//! generalised product of k factors (Section 6).
+//! The paper's block: `m4(m3(X), W)` with `W = m1(X) . m2(X)`, the matrix product in every channel; for order k, W is
+//! the generalised product of k factors (Section 6).
 
 use super::{Description, Kind, Place};
 use ppgn_kernels::Product;

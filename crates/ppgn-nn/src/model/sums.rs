@@ -1,4 +1,5 @@
-//! The k-order networks of Theorem 1's proof: `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, Lq the sum over the q-th node.
+//! The k-order networks from the proof of Theorem 1: `m4(m3(X), L1(m1(X)), ..., Lk(m1(X)))`, where Lq is the sum over
+//! the q-th node.
 
 use super::{Description, Kind, Place};
 use ppgn_kernels::Product;

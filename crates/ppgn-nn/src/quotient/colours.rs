@@ -1,11 +1,12 @@
-//! The colours of a dataset's pairs: found once, they make the quotient space of every batch.
+//! The colours of a dataset's pairs: computed once, they give the quotient space of every batch.
 //!
-//! Two pairs have one colour at level l where 2-FWL, begun with the network's own input rows, has not told them apart
-//! after l rounds; every network gives them equal rows before its block l. Levels only split, so the colours of the
-//! last level and the tree that they grew on say everything. A graph keeps the colour of each pair as a place in its
-//! own short list of colours: two bytes a pair where the list allows, and no level but the last is stored. For networks of
-//! order k it is k-tuples, whose rows are isomorphism types, and k-FWL.
+//! Two pairs have the same colour at level l if 2-FWL, started from the network's input rows, has not distinguished
+//! them after l rounds; every network gives them equal rows before its block l. Colours are only ever split, so the
+//! colours of the last level and the tree of splits determine all levels. A graph stores the colour of each pair as an
+//! index into a short list of its own colours: two bytes per pair if the list allows it, and for the last level only.
+//! Networks of order k use k-tuples, whose rows are isomorphism types, and k-FWL.
 
+use super::parts::{ColourParts, GraphColours, Places};
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
 use crate::isomorphism;
@@ -20,7 +21,7 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// use ppgn_graph::generate::generate;
 /// use ppgn_graph::encode::{Encoding, Kind};
 /// use ppgn_nn::{Colours, Precision};
-/// let rook = generate("rook:n=4")?;                  // strongly regular: three colours, for ever
+/// let rook = generate("rook:n=4")?;                  // strongly regular: three colours at every level
 /// let encoder = Encoding { identity: true, ..Encoding::from(Kind::Paper) }.encoder(rook.schema())?;
 /// let colours = Colours::encode(&encoder, rook.graphs(), Precision::F32, 3, &Default::default())?;
 /// assert_eq!((colours.pairs(), colours.count(0), colours.count(3)), (256, 3, 3));
@@ -29,109 +30,13 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Colours(pub(super) ColourParts);
 
-/// What [`Colours`] are made of: for whoever stores them, or moves them elsewhere.
-///
-/// [`Colours::parts`] gives them away, [`Colours::from_parts`] checks them and takes them back.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColourParts {
-    /// The length of the tuples: 2 for pairs.
-    pub order: usize,
-    /// Channels of an input row.
-    pub channels: usize,
-    /// The input row of every colour of level 0, `[count(0), channels]`.
-    pub inputs: Values,
-    /// The number of colours of each level. Those of a level are the first of the next.
-    pub counts: Vec<u32>,
-    /// The colour that each was split from; those of level 0 have themselves.
-    pub parents: Vec<u32>,
-    /// The graphs.
-    pub graphs: Vec<GraphColours>,
-}
-
-/// One graph: its colours at the last level, in the order of their first pairs, and which of them each pair has.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GraphColours {
-    /// Its nodes, n.
-    pub nodes: usize,
-    /// Its colours.
-    pub colours: Vec<u32>,
-    /// Which of them each of the `n^order` tuples has.
-    pub places: Places,
-}
-
-/// For every pair (i, k), at i * n + k, the place of its colour in the graph's list: in two bytes where the list is short
-/// enough, else in four.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Places {
-    /// For lists of at most [`Places::NARROW`] colours.
-    Narrow(Vec<u16>),
-    /// For longer lists.
-    Wide(Vec<u32>),
-}
-
-impl Places {
-    /// The most colours that two bytes can number.
-    pub const NARROW: usize = 1 << 16;
-
-    fn new(places: Vec<u32>, colours: usize) -> Self {
-        match colours <= Self::NARROW {
-            true => Places::Narrow(places.into_iter().map(|place| place as u16).collect()),
-            false => Places::Wide(places),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Places::Narrow(places) => places.len(),
-            Places::Wide(places) => places.len(),
-        }
-    }
-
-    /// Calls `each` with every pair's place, in order.
-    pub(super) fn for_each(&self, mut each: impl FnMut(usize)) {
-        match self {
-            Places::Narrow(places) => places.iter().for_each(|&place| each(usize::from(place))),
-            Places::Wide(places) => places.iter().for_each(|&place| each(place as usize)),
-        }
-    }
-}
-
-impl ColourParts {
-    /// Whether every number is within its range, so that nothing can go wrong with these colours. O(tuples).
-    fn are_sound(&self) -> bool {
-        let ColourParts { order, channels, inputs, counts, parents, graphs } = self;
-        let (Some(&first), Some(&last)) = (counts.first(), counts.last()) else { return false };
-        let Ok(order) = u32::try_from(*order) else { return false };
-        let born = counts.windows(2).all(|pair| {
-            let new = parents.get(pair[0] as usize..pair[1] as usize);
-            pair[0] <= pair[1] && new.is_some_and(|new| new.iter().all(|&parent| parent < pair[0]))
-        });
-        let graph = |graph: &GraphColours| {
-            let narrow = matches!(graph.places, Places::Narrow(_));
-            // Lists are in the order of first pairs.
-            let (mut seen, mut ordered) = (0, true);
-            graph.places.for_each(|place| {
-                ordered &= place <= seen;
-                seen += usize::from(place == seen);
-            });
-            graph.nodes.checked_pow(order) == Some(graph.places.len())
-                && narrow == (graph.colours.len() <= Places::NARROW)
-                && ordered
-                && seen == graph.colours.len()
-                && graph.colours.iter().all(|&colour| colour < last)
-        };
-        born && parents.len() == last as usize
-            && (first as usize).checked_mul(*channels) == Some(inputs.len())
-            && graphs.iter().all(graph)
-    }
-}
-
 impl Colours {
-    /// The colours of graphs through an encoding, for networks of `depth` blocks. Rows are equal where all their
-    /// numbers are in this precision (0 and -0 are). Of the options the limit of memory and the interrupt count.
+    /// The colours of graphs under an encoding, for networks of `depth` blocks. Rows are equal if all their numbers are
+    /// equal in this precision (0 and -0 are). Only the memory limit and the interrupt of the options apply.
     ///
     /// # Complexity
-    /// n^3 steps a graph and level; 2 bytes a pair and 8 a colour are kept, about 80 a pair are needed on the way.
+    /// O(n^3) per graph and level. The result takes 2 bytes per pair and 8 per colour; about 80 bytes per pair are
+    /// needed temporarily.
     pub fn encode(
         encoder: &Encoder,
         graphs: &[Graph],
@@ -145,10 +50,10 @@ impl Colours {
         }
     }
 
-    /// The colours that networks of this configuration run on: of pairs, or of tuples by their isomorphism types.
+    /// The colours that networks of this configuration run on: of pairs, or of tuples with their isomorphism types.
     ///
     /// # Complexity
-    /// k n^(k+1) steps a graph and level, n^k * k * k * (channels + 1) numbers a graph on the way.
+    /// O(k n^(k+1)) per graph and level; n^k * k * k * (channels + 1) numbers per graph temporarily.
     pub fn of(
         config: &PpgnConfig,
         encoder: &Encoder,
@@ -179,7 +84,7 @@ impl Colours {
             let length = u32::try_from(k).ok().and_then(|k| n.checked_pow(k)?.checked_mul(width));
             let length = length.filter(|&l| l <= isize::MAX as usize / 8);
             let length = length.ok_or_else(|| {
-                Error::unfit(format!("graph {graph} has {n} nodes: their {k}-tuples are too many to colour"))
+                Error::unfit(format!("graph {graph} has {n} nodes, too many {k}-tuples to colour"))
             })?;
             let mut rows = vec![T::default(); length];
             isomorphism::fill(k, n, channels, &encoder.rows::<T>(&graphs[graph])?, &mut rows);
@@ -198,8 +103,8 @@ impl Colours {
         Self::new(&nodes, channels, depth, options, |graph| Ok(encoder.rows::<T>(&graphs[graph])?))
     }
 
-    /// The colours of graphs with so many nodes each, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.
-    /// It is called up to three times a graph, from several threads.
+    /// The colours of graphs with these numbers of nodes, whose rows are `rows(graph)`: `[n * n, channels]`, row-major.
+    /// `rows` is called up to three times per graph, from several threads.
     pub fn new<T: Number>(
         nodes: &[usize],
         channels: usize,
@@ -218,14 +123,14 @@ impl Colours {
         options: &Options,
         rows: impl Fn(usize) -> Result<Vec<T>> + Sync,
     ) -> Result<Self> {
-        // Graphs without nodes have no pairs, and 2-FWL nothing to say of them.
+        // Graphs without nodes have no pairs to colour.
         let kept: Vec<usize> = (0..nodes.len()).filter(|&graph| nodes[graph] > 0).collect();
         if kept.is_empty() {
-            return Err(Error::unfit("no graph has a node: there are no pairs to colour"));
+            return Err(Error::unfit("none of the graphs has a node, so there are no pairs to colour"));
         }
         let rows = |graph: usize| {
             let mut rows = rows(kept[graph])?;
-            // -0 + 0 is 0; all other numbers stay.
+            // -0 + 0 is 0; all other numbers are unchanged.
             rows.iter_mut().for_each(|x| *x += T::default());
             Ok(rows)
         };
@@ -234,7 +139,7 @@ impl Colours {
             TupleLevels::new(order, &sizes, channels, depth, options, &rows).map_err(
                 |error| match error {
                     LevelsError::Rows { source, .. } => source,
-                    LevelsError::Colouring(error) => told(&error, &kept),
+                    LevelsError::Colouring(error) => translate(&error, &kept),
                 },
             )?;
         let inputs = inputs(&levels, channels, rows)?;
@@ -251,13 +156,13 @@ impl Colours {
         }))
     }
 
-    /// What they are made of.
+    /// Their contents.
     pub fn parts(&self) -> &ColourParts {
         &self.0
     }
 
-    /// Colours from their parts. Parts that cannot be those of any graphs are an error. That they are the colours of
-    /// particular graphs is not checked: that would be to colour them again. O(tuples).
+    /// Rebuilds colours from their parts. Inconsistent parts are an error. Whether they are the colours of particular
+    /// graphs is not checked: that would mean colouring them again. O(tuples).
     ///
     /// ```
     /// use ppgn_nn::{ColourParts, Colours};
@@ -269,35 +174,33 @@ impl Colours {
     /// # Ok::<(), ppgn_graph::Error>(())
     /// ```
     pub fn from_parts(parts: ColourParts) -> Result<Self> {
-        match parts.are_sound() {
+        match parts.are_consistent() {
             true => Ok(Colours(parts)),
-            false => {
-                Err(Error::unfit("the parts do not fit together: they are not the colours of any graphs"))
-            }
+            false => Err(Error::unfit("the parts are inconsistent: they are not the colours of any graphs")),
         }
     }
 
-    /// The length of the tuples that are coloured: 2 for pairs.
+    /// The order of the coloured tuples: 2 for pairs.
     pub fn order(&self) -> usize {
         self.0.order
     }
 
-    /// The last level, L: the blocks of the networks that these colours are for.
+    /// The last level, L: the number of blocks these colours are for.
     pub fn depth(&self) -> usize {
         self.0.counts.len() - 1
     }
 
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.0.graphs.len()
     }
 
-    /// The nodes of a graph.
+    /// The number of nodes of a graph.
     pub fn nodes(&self, graph: usize) -> usize {
         self.0.graphs[graph].nodes
     }
 
-    /// Channels of an input row.
+    /// Channels per input row.
     pub fn channels(&self) -> usize {
         self.0.channels
     }
@@ -307,25 +210,25 @@ impl Colours {
         self.0.inputs.precision()
     }
 
-    /// The pairs (or longer tuples) of all graphs: the rows of the dense space.
+    /// The number of pairs (or longer tuples) of all graphs: the rows of the dense space.
     pub fn pairs(&self) -> usize {
         self.0.graphs.iter().map(|graph| graph.nodes.pow(self.0.order as u32)).sum()
     }
 
-    /// How many colours a level has over all graphs.
+    /// The number of colours at a level, over all graphs.
     ///
     /// # Panics
-    /// Beyond the last level.
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn count(&self, level: usize) -> usize {
         self.0.counts[level] as usize
     }
 
-    /// What a colour of a level (from 1) was at the one below.
+    /// The parent, at the level below, of a colour at a level (from 1).
     pub(super) fn parent(&self, level: usize, colour: u32) -> u32 {
         if colour < self.0.counts[level - 1] { colour } else { self.0.parents[colour as usize] }
     }
 
-    /// How many colours a graph has at each level.
+    /// The number of colours of a graph at each level.
     pub fn rows(&self, graph: usize) -> Vec<usize> {
         let mut colours = self.0.graphs[graph].colours.clone();
         let mut rows = vec![colours.len(); self.0.counts.len()];
@@ -339,15 +242,15 @@ impl Colours {
     }
 }
 
-/// What the colouring refused, in the words of a caller who knows nothing of it.
-fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
+/// Translates an error of the colouring for a caller who does not know about it.
+fn translate(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
     match error {
         ppgn_wl::Error::Rows { graph, found, expected } => Error::call(format!(
             "graph {} has {found} numbers in its rows, not {expected}",
             kept.get(*graph).copied().unwrap_or(*graph)
         )),
         ppgn_wl::Error::Memory { need, limit, .. } => Error::unfit(format!(
-            "colouring the pairs of {} graphs needs about {} MiB of memory, and {} MiB are allowed",
+            "colouring the pairs of {} graphs needs about {} MiB of memory; the limit is {} MiB",
             kept.len(),
             need >> 20,
             limit >> 20
@@ -356,7 +259,7 @@ fn told(error: &ppgn_wl::Error, kept: &[usize]) -> Error {
     }
 }
 
-/// The input row of every colour of level 0; a graph's rows are made once for all that are read from them.
+/// The input row of every colour of level 0; the rows of each graph are computed only once.
 fn inputs<T: Number>(
     levels: &TupleLevels,
     channels: usize,
@@ -389,7 +292,7 @@ fn parents(levels: &TupleLevels) -> Vec<u32> {
 
 fn coloured(levels: &TupleLevels) -> Vec<GraphColours> {
     let last = levels.depth();
-    // Where a colour stands in the list of the graph at hand; lists name what to forget.
+    // The index of a colour in the list of the current graph; the list tells which entries to reset.
     let mut place_of = vec![u32::MAX; levels.count(last)];
     let mut coloured = Vec::with_capacity(levels.graphs());
     for graph in 0..levels.graphs() {

@@ -1,19 +1,21 @@
-//! The quotient space: pairs that no network can tell apart share a row.
+//! The quotient space: pairs that no network can distinguish share a row.
 //!
-//! Rows at level l are the colours of a batch's pairs after l rounds of 2-FWL on the input rows, shared by all its
-//! graphs. It is the same function as on the dense space, with the same gradient: `lift` gives a colour its parent's
-//! row; `product` is computed for one pair a colour, because all pairs that have the colour have the same sum; `pool`
-//! goes over the colours of a graph, with their counts where it adds or splits. Networks of order k have k-tuples
-//! instead of pairs, and k-FWL.
+//! The rows at level l are the colours of a batch's pairs after l rounds of 2-FWL on the input rows, shared by all its
+//! graphs. It is the same function as on the dense space, with the same gradient: `lift` copies to a colour its
+//! parent's row; `product` is computed for one pair per colour, because all pairs of that colour have the same sum;
+//! `pool` runs over the colours of a graph, weighted by their counts where it sums or splits. Networks of order k use
+//! k-tuples instead of pairs, and k-FWL.
 //!
-//! [`Colours`] are found once a dataset; a [`Quotient`] is put together from them for every batch, without comparing
+//! [`Colours`] are computed once per dataset; a [`Quotient`] is assembled from them for every batch, without comparing
 //! rows again.
 
-mod choice;
 mod colours;
+mod cost;
+mod parts;
 
-pub use choice::{Cost, SpaceChoice, flops};
-pub use colours::{ColourParts, Colours, GraphColours, Places};
+pub use colours::Colours;
+pub use cost::{Cost, flops};
+pub use parts::{ColourParts, GraphColours, Places};
 
 use crate::error::{Error, Result};
 use crate::precision::{Number, Values, each};
@@ -21,14 +23,14 @@ use ppgn_kernels::{Count, Example, Patterns};
 
 /// The colours of the pairs of a batch, level by level.
 ///
-/// Pair (i, k) of graph g with n nodes stands at `offsets[g] + i * n + k` of a level's matrix, and so on for longer
-/// tuples. Rows of a level are numbered in the order in which their pairs come first.
+/// Pair (i, k) of graph g with n nodes is entry `offsets[g] + i * n + k` of a level's matrix, and likewise for longer
+/// tuples. The rows of a level are numbered by the first occurrence of their pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotient {
-    /// The length of the tuples: 2 for pairs.
+    /// The order of the tuples: 2 for pairs.
     pub(crate) order: usize,
     pub(crate) nodes: Vec<usize>,
-    /// Where each graph's pairs begin in a matrix, and where the last one's end.
+    /// The start of each graph's pairs in a matrix, and the end of the last one's.
     pub(crate) offsets: Vec<usize>,
     pub(crate) levels: Vec<Level>,
 }
@@ -36,26 +38,26 @@ pub struct Quotient {
 /// The rows of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Level {
-    /// How many rows.
+    /// The number of rows.
     pub(crate) rows: usize,
-    /// The row of every pair, graph after graph; nothing at the last level, where no block reads it.
+    /// The row of every pair, graph after graph; empty at the last level, which no block reads.
     pub(crate) matrix: Vec<u32>,
-    /// The row of the level below that each row comes from; nothing at level 0.
+    /// For each row its parent at the level below; empty at level 0.
     pub(crate) parent: Vec<u32>,
-    /// A pair that has the row, its first: `W[row] = factor(n) * sum over j of Y1[(i,j)] * Y2[(j,k)]`, rows of (i,j)
-    /// and (j,k) read from the matrix of the level below; nothing at level 0.
+    /// The first pair that has each row: `W[row] = factor(n) * sum over j of Y1[(i,j)] * Y2[(j,k)]`, where the rows of
+    /// (i,j) and (j,k) are read from the matrix of the level below; empty at level 0.
     pub(crate) example: Vec<Example>,
-    /// What each graph pools, graph after graph.
+    /// The rows each graph pools, graph after graph.
     pub(crate) pool: Vec<Count>,
-    /// Where each graph's part of `pool` begins, and where the last one's ends.
+    /// The start of each graph's part of `pool`, and the end of the last one's.
     pub(crate) pool_offsets: Vec<usize>,
 }
 
-/// What a row or a place has not got yet.
+/// Marks an index that has not been assigned yet.
 const NONE: u32 = u32::MAX;
 
 impl Quotient {
-    /// The space of these graphs of a dataset, and the colour of every row of level 0.
+    /// The quotient space of these graphs of a dataset, and the colour of every row of level 0.
     ///
     /// # Complexity
     /// O(pairs * levels + colours * log colours).
@@ -64,7 +66,10 @@ impl Quotient {
             return Err(Error::call("a batch needs at least one graph"));
         }
         if let Some(graph) = graphs.iter().find(|&&graph| graph >= colours.graphs()) {
-            return Err(Error::call(format!("there is no graph {graph}; {} are coloured", colours.graphs())));
+            return Err(Error::call(format!(
+                "graph index {graph} is out of range; number of coloured graphs: {}",
+                colours.graphs()
+            )));
         }
         let nodes: Vec<usize> = graphs.iter().map(|&graph| colours.nodes(graph)).collect();
         let mut offsets = vec![0];
@@ -84,92 +89,92 @@ impl Quotient {
         Ok((Quotient { order: colours.order(), nodes, offsets, levels }, assembly.ids))
     }
 
-    /// How many graphs there are.
+    /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The length of the tuples: 2 for pairs.
+    /// The order of the tuples: 2 for pairs.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// The blocks of the networks that can run on it.
+    /// The number of blocks of the networks that can run on it.
     pub fn depth(&self) -> usize {
         self.levels.len() - 1
     }
 
-    /// How many rows there are at a level.
+    /// The number of rows at a level.
     ///
     /// # Panics
-    /// Beyond [`depth`](Self::depth).
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn rows(&self, level: usize) -> usize {
         self.levels[level].rows
     }
 
-    /// The rows of all graphs of the dense space.
+    /// The number of rows on the dense space.
     pub fn pairs(&self) -> usize {
         self.offsets[self.nodes.len()]
     }
 
-    /// Nodes of every graph.
+    /// The number of nodes of every graph.
     pub fn nodes(&self) -> &[usize] {
         &self.nodes
     }
 
-    /// The row of every pair of a graph at a level, in lexicographic order; of every tuple, beyond pairs.
+    /// The row of every pair (or longer tuple) of a graph at a level, in lexicographic order.
     ///
     /// # Panics
-    /// From [`depth`](Self::depth) on: no block reads the last level's pairs.
+    /// If `level` is [`depth`](Self::depth) or more: no block reads the pairs of the last level.
     pub fn matrix(&self, level: usize, graph: usize) -> &[u32] {
         &self.levels[level].matrix[self.offsets[graph]..self.offsets[graph + 1]]
     }
 
-    /// The row of the level below that each row of a level comes from; nothing at level 0.
+    /// For each row of a level its parent at the level below; empty at level 0.
     ///
     /// # Panics
-    /// Beyond [`depth`](Self::depth).
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn parents(&self, level: usize) -> &[u32] {
         &self.levels[level].parent
     }
 
-    /// The first pair that has each row of a level, in the order of graphs; nothing at level 0.
+    /// The first pair that has each row of a level, in the order of the graphs; empty at level 0.
     ///
     /// # Panics
-    /// Beyond [`depth`](Self::depth).
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn examples(&self, level: usize) -> &[Example] {
         &self.levels[level].example
     }
 
-    /// The rows that a graph pools at a level, with their counts.
+    /// The rows a graph pools at a level, with their counts.
     ///
     /// # Panics
-    /// Beyond [`depth`](Self::depth).
+    /// If `level` exceeds [`depth`](Self::depth).
     pub fn pool(&self, level: usize, graph: usize) -> &[Count] {
         let Level { pool, pool_offsets, .. } = &self.levels[level];
         &pool[pool_offsets[graph]..pool_offsets[graph + 1]]
     }
 }
 
-/// A space being put together, from the last level down.
+/// A space under construction, from the last level down.
 struct Assembly<'a> {
     colours: &'a Colours,
     graphs: &'a [usize],
-    /// The colours of the graphs' lists, one list after another.
+    /// The colours in the graphs' lists, one list after another.
     entries: Vec<Entry>,
-    /// Where each graph's list begins, and where the last one's ends.
+    /// The start of each graph's list, and the end of the last one's.
     starts: Vec<usize>,
-    /// The row of every entry at the level at hand.
+    /// The row of every entry at the current level.
     row: Vec<u32>,
-    /// The colour of every row at the level at hand.
+    /// The colour of every row at the current level.
     ids: Vec<u32>,
 }
 
-/// A colour of the last level in a graph. Colours of pairs may be on the diagonal and off it; those of longer tuples have
-/// one pattern, which their input rows tell.
+/// A colour of the last level in a graph. A colour of pairs may occur both on the diagonal and off it; one of longer
+/// tuples has a single pattern, because their input rows determine it.
 struct Entry {
     example: Example,
-    /// The pattern that the first of `counts` is of; the second is of the next.
+    /// The pattern of the first of `counts`; the second belongs to the next pattern.
     pattern: u32,
     counts: [u32; 2],
 }
@@ -186,7 +191,7 @@ impl<'a> Assembly<'a> {
             let (start, n) = (entries.len(), coloured.nodes);
             let mut tuple = 0;
             coloured.places.for_each(|place| {
-                // Lists are in the order of first pairs: a new place is the next.
+                // Lists are in the order of first pairs: a new entry is always the next.
                 if start + place == entries.len() {
                     let example = Example { graph: number as u32, place: tuple as u32 };
                     let pattern = if order == 2 { 0 } else { patterns.of(&digits(tuple, n, order)) as u32 };
@@ -203,7 +208,7 @@ impl<'a> Assembly<'a> {
         Assembly { colours, graphs, entries, starts, row, ids }
     }
 
-    /// Everything of the level at hand but the parents.
+    /// Fills in the current level, except for the parents.
     fn fill(&self, into: &mut Level, level: usize) {
         into.rows = self.ids.len();
         if level < self.colours.depth() {
@@ -213,7 +218,7 @@ impl<'a> Assembly<'a> {
             }
         }
         if level > 0 {
-            // Rows are in the order of first pairs too: a new row is the next.
+            // Rows are in the order of first pairs too: a new row is always the next.
             for (entry, &row) in self.entries.iter().zip(&self.row) {
                 if row as usize == into.example.len() {
                     into.example.push(entry.example);
@@ -238,7 +243,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Goes to the level below; gives the row there of every row here.
+    /// Moves to the level below; returns the row there of every row here.
     fn descend(&mut self, level: usize) -> Vec<u32> {
         let below: Vec<u32> = self.ids.iter().map(|&id| self.colours.parent(level, id)).collect();
         let (parent, ids) = number(&below);
@@ -248,7 +253,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// The nodes of the tuple that stands at a place.
+/// The nodes of the tuple with this index.
 fn digits(mut place: usize, nodes: usize, order: usize) -> Vec<usize> {
     let mut digits = vec![0; order];
     for digit in digits.iter_mut().rev() {
@@ -257,12 +262,12 @@ fn digits(mut place: usize, nodes: usize, order: usize) -> Vec<usize> {
     digits
 }
 
-/// Numbers different values in the order in which they come first: the number of each, and the values.
+/// Numbers distinct values by first occurrence: returns the number of each entry, and the distinct values.
 fn number(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut sorted: Vec<u64> =
         values.iter().enumerate().map(|(at, &value)| u64::from(value) << 32 | at as u64).collect();
     sorted.sort_unstable();
-    // For every value, where it stands first.
+    // For every value, its first position.
     let mut first = vec![0u32; values.len()];
     for run in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
         run.iter().for_each(|&key| first[key as u32 as usize] = run[0] as u32);
@@ -297,13 +302,13 @@ mod tests {
     use ppgn_graph::generate::generate;
 
     #[test]
-    fn values_are_numbered_by_their_first_place() {
+    fn values_are_numbered_by_first_occurrence() {
         assert_eq!(number(&[7, 3, 7, 9, 3, 0]), (vec![0, 1, 0, 2, 1, 3], vec![7, 3, 9, 0]));
         assert_eq!(number(&[]), (vec![], vec![]));
     }
 
     #[test]
-    fn the_parts_of_a_space_agree() {
+    fn the_levels_of_a_space_are_consistent() {
         let dataset = generate("gnp:n=7,p=0.3,count=6").unwrap();
         let encoder = Encoding::from(Kind::Paper).encoder(dataset.schema()).unwrap();
         let options = Default::default();
@@ -338,7 +343,7 @@ mod tests {
                 assert_eq!((sum(0), sum(1)), (7, 42));
             }
         }
-        // The same graph twice is the same rows.
+        // The same graph twice has the same rows.
         assert_eq!(space.levels[2].matrix[49..98], space.levels[2].matrix[98..147]);
     }
 }

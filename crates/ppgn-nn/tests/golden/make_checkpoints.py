@@ -1,10 +1,10 @@
-"""Makes the small PyTorch checkpoints beside this file, and `checkpoints.json` with what their networks give.
+"""Writes the small PyTorch checkpoints next to this file, and `checkpoints.json` with the outputs of their networks.
 
     python make_checkpoints.py PATH/TO/ppgn_torch.py
 
-The model is the authors' one in PyTorch (its parameter names are theirs); any recent torch will do. A checkpoint has the
-form of the authors' (`model_state_dict` among other things), in the container of today (zip) or of before 1.6 (pickles
-in a row), or is a state dict alone.
+The model is the authors' network in PyTorch, with their parameter names; any recent torch works. A checkpoint has the
+authors' format (`model_state_dict` among other entries), in the current container (zip) or the one before PyTorch 1.6
+(consecutive pickles), or is a plain state dict.
 """
 
 import importlib.util

@@ -1,5 +1,5 @@
-//! Theorem 2, both ways: a compiled network's scores differ exactly for the graphs that 2-FWL parts, and are the same bits
-//! for relabelled copies.
+//! Theorem 2, in both directions: a compiled network's scores differ exactly for the graphs that 2-FWL distinguishes,
+//! and are bitwise identical for relabelled copies.
 
 use ppgn_graph::format::{self, ReadOptions};
 use ppgn_graph::generate::generate;
@@ -11,7 +11,7 @@ use ppgn_wl::{Refinement, Test, refine};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// 2-FWL, by which this file goes.
+/// 2-FWL, the test of this file.
 fn two() -> Test {
     Test::fwl(2).unwrap()
 }
@@ -31,7 +31,7 @@ fn verified(graphs: &[Graph], options: &Options) -> Compiled {
     compiled
 }
 
-/// The scores of graphs, which need not be those that were compiled.
+/// The scores of graphs, not necessarily those the network was compiled from.
 fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64>> {
     let network = compiled.network().unwrap();
     let encoder = compiled.encoding.encoder(schema).unwrap();
@@ -42,23 +42,28 @@ fn scores(compiled: &Compiled, schema: &Schema, graphs: &[Graph]) -> Vec<Vec<f64
     graphs.iter().map(score).collect()
 }
 
-pub(crate) fn apart(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
+pub(crate) fn distinguishes(compiled: &Compiled, a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).any(|(x, y)| (x - y).abs() > compiled.threshold())
 }
 
-fn hold(graphs: &[Graph], compiled: &Compiled, pairs: impl IntoIterator<Item = (usize, usize)>) -> usize {
-    hold_to(two(), graphs, compiled, pairs)
+fn assert_agrees(
+    graphs: &[Graph],
+    compiled: &Compiled,
+    pairs: impl IntoIterator<Item = (usize, usize)>,
+) -> usize {
+    assert_agrees_with(two(), graphs, compiled, pairs)
 }
 
-/// Holds a network to a test, run on every pair by itself, and to bit-equality on relabelled copies.
-pub(crate) fn hold_to(
+/// Compares a network with the test, run on every pair of graphs separately, and checks that relabelled copies get
+/// identical bits.
+pub(crate) fn assert_agrees_with(
     test: Test,
     graphs: &[Graph],
     compiled: &Compiled,
     pairs: impl IntoIterator<Item = (usize, usize)>,
 ) -> usize {
     let schema = Schema::of(graphs).unwrap();
-    // `compile` has seen the network give these.
+    // `compile` has verified that the network gives these scores.
     let found = &compiled.scores;
     let mut random = Stream::new(0, "copies", &[]);
     // At most about sixty graphs of a large set.
@@ -70,7 +75,7 @@ pub(crate) fn hold_to(
     }
     let mut distinguished = 0;
     for (a, b) in pairs {
-        let by_network = apart(compiled, &found[a], &found[b]);
+        let by_network = distinguishes(compiled, &found[a], &found[b]);
         let by_test = !colours_by(test, &[graphs[a].clone(), graphs[b].clone()]).equal(0, 1);
         assert_eq!(by_network, by_test, "graphs {a} and {b}");
         distinguished += usize::from(by_network);
@@ -86,13 +91,13 @@ pub(crate) fn every_pair(graphs: &[Graph]) -> Vec<(usize, usize)> {
     (0..graphs.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
 }
 
-/// A file of the data folder, if it is there.
+/// A file in the data folder, if it exists.
 pub(crate) fn file(name: &str) -> Option<Dataset> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let folder = std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     let path = folder.join(name);
     if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(format::read(&path, &ReadOptions::default()).unwrap())
@@ -104,26 +109,30 @@ pub(crate) fn generated(specs: &[&str]) -> Vec<Graph> {
 }
 
 #[test]
-fn brec_is_parted_as_by_the_test() {
-    for (name, parted) in [("basic", 60), ("regular", 50), ("extension", 100)] {
+fn brec_is_distinguished_as_by_the_test() {
+    for (name, distinguished) in [("basic", 60), ("regular", 50), ("extension", 100)] {
         let Some(data) = file(&format!("brec/{name}.g6")) else { continue };
         let compiled = verified(data.graphs(), &Options::default());
         assert!(compiled.margin >= 1.0 && compiled.largest < 2f64.powi(53));
-        assert_eq!(hold(data.graphs(), &compiled, neighbours(data.graphs())), parted, "{name}");
+        assert_eq!(
+            assert_agrees(data.graphs(), &compiled, neighbours(data.graphs())),
+            distinguished,
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn strongly_regular_graphs_are_not_parted() {
+fn strongly_regular_graphs_are_not_distinguished() {
     for name in ["sr/sr16622.g6", "sr/sr251256.g6"] {
         let Some(data) = file(name) else { continue };
         let compiled = verified(data.graphs(), &Options::default());
         assert_eq!((compiled.rounds, compiled.margin), (0, 1.0));
-        assert_eq!(hold(data.graphs(), &compiled, every_pair(data.graphs())), 0);
-        // Rounds that change nothing are rounds all the same.
+        assert_eq!(assert_agrees(data.graphs(), &compiled, every_pair(data.graphs())), 0);
+        // Rounds that change nothing are still rounds.
         let three = verified(data.graphs(), &Options { rounds: Some(3), ..Options::default() });
         assert_eq!(three.config.blocks.len(), 4);
-        assert_eq!(hold(data.graphs(), &three, neighbours(data.graphs())), 0);
+        assert_eq!(assert_agrees(data.graphs(), &three, neighbours(data.graphs())), 0);
     }
 }
 
@@ -140,16 +149,16 @@ fn known_pairs_with_every_encoding_of_multisets() {
         (vec!["cfi:base=k4,colours=1"], false),
         (vec!["cfi:base=k4-e,colours=1"], true),
     ];
-    for (specs, parted) in pairs {
+    for (specs, distinguished) in pairs {
         let graphs = generated(&specs);
         let schema = Schema::of(&graphs).unwrap();
         let colours = colours(&graphs);
         for multiset in Multiset::ALL {
-            // Where nothing parts them, two rounds that do not either.
-            let options = Options { multiset, rounds: (!parted).then_some(2), ..Options::default() };
+            // Graphs that the test does not distinguish: two rounds do not distinguish them either.
+            let options = Options { multiset, rounds: (!distinguished).then_some(2), ..Options::default() };
             let compiled = match compile(&graphs, &schema, &colours, &options) {
                 Ok(compiled) => compiled,
-                // Powers as high as there are nodes: exact for small graphs of few colours only.
+                // Powers up to the number of nodes: exact only for small graphs with few colours.
                 Err(error) if multiset == Multiset::PowerSums => {
                     assert!(
                         graphs[0].nodes() >= 10 && error.to_string().contains("2^53"),
@@ -161,12 +170,16 @@ fn known_pairs_with_every_encoding_of_multisets() {
             };
             compiled.verify(&graphs, &schema).unwrap();
             assert_eq!(compiled.rounds, colours.distinguishing_round(0, 1).unwrap_or(2), "{specs:?}");
-            assert_eq!(hold(&graphs, &compiled, [(0, 1)]), usize::from(parted), "{specs:?} {multiset:?}");
+            assert_eq!(
+                assert_agrees(&graphs, &compiled, [(0, 1)]),
+                usize::from(distinguished),
+                "{specs:?} {multiset:?}"
+            );
         }
     }
 }
 
-/// Random graphs with colours of nodes and edges, loops and directions; every second is near its neighbour.
+/// Random graphs with node and edge labels, loops and directions; every second is a small change of the one before.
 pub(crate) fn coloured(seed: u64, directed: bool, edge_labels: bool) -> Vec<Graph> {
     let mut random = Stream::new(seed, "coloured", &[]);
     let mut graphs = Vec::new();
@@ -200,14 +213,14 @@ fn random_coloured_graphs_after_any_number_of_rounds() {
     for seed in 0..8 {
         let graphs = coloured(seed, seed % 2 == 1, seed % 4 == 0);
         let all = verified(&graphs, &Options::default());
-        hold(&graphs, &all, every_pair(&graphs));
+        assert_agrees(&graphs, &all, every_pair(&graphs));
         let colours = colours(&graphs);
         for rounds in 0..=colours.rounds() {
             let compiled = verified(&graphs, &Options { rounds: Some(rounds), ..Options::default() });
-            assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the types of nodes");
+            assert_eq!(compiled.config.blocks.len(), rounds + 2, "one more for the node types");
             for (a, b) in every_pair(&graphs) {
                 let by_test = colours.distinguishing_round(a, b).is_some_and(|r| r <= rounds);
-                assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), by_test);
+                assert_eq!(distinguishes(&compiled, &compiled.scores[a], &compiled.scores[b]), by_test);
             }
             assert!(rounds < all.rounds || compiled.rounds >= all.rounds);
         }
@@ -215,7 +228,7 @@ fn random_coloured_graphs_after_any_number_of_rounds() {
 }
 
 #[test]
-fn labels_may_be_left_out() {
+fn labels_can_be_ignored() {
     let graphs = coloured(3, false, true);
     let schema = Schema::of(&graphs).unwrap();
     let features = ppgn_wl::Features { labels: false, attributes: false };
@@ -225,12 +238,12 @@ fn labels_may_be_left_out() {
     let compiled = compile(&graphs, &schema, &colours, &options).unwrap();
     compiled.verify(&graphs, &schema).unwrap();
     for (a, b) in every_pair(&graphs) {
-        assert_eq!(apart(&compiled, &compiled.scores[a], &compiled.scores[b]), !colours.equal(a, b));
+        assert_eq!(distinguishes(&compiled, &compiled.scores[a], &compiled.scores[b]), !colours.equal(a, b));
     }
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn what_cannot_be_compiled_is_an_error() {
     let arcs = |back: i64| {
         let mut b = GraphBuilder::new(2, true);
         b.edge_label_columns(1).edge_with(0, 1, &[0], &[]).edge_with(1, 0, &[back], &[]);

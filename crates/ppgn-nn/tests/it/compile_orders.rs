@@ -1,7 +1,7 @@
-//! Theorem 1 and the generalisation to k-FWL, both ways: a compiled network's scores differ exactly for the graphs that
-//! k-WL or k-FWL parts, and are the same bits for relabelled copies.
+//! Theorem 1 and the generalisation to k-FWL, in both directions: a compiled network's scores differ exactly for the
+//! graphs that k-WL or k-FWL distinguishes, and are bitwise identical for relabelled copies.
 
-use crate::compile::{apart, coloured, colours_by, every_pair, file, generated, hold_to};
+use crate::compile::{assert_agrees_with, coloured, colours_by, distinguishes, every_pair, file, generated};
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, GraphBuilder, Schema};
 use ppgn_nn::Model;
@@ -19,7 +19,7 @@ fn tests(names: &[&str]) -> Vec<Test> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-/// All connected graphs with n nodes, one for every isomorphism class.
+/// All connected graphs with n nodes, one per isomorphism class.
 fn connected(n: usize) -> Vec<Graph> {
     let pairs: Vec<(u32, u32)> = (0..n as u32).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
     let number = |u: u32, v: u32| (v.max(u) * (v.max(u) - 1) / 2 + u.min(v)) as usize;
@@ -33,7 +33,7 @@ fn connected(n: usize) -> Vec<Graph> {
         .iter()
         .map(|p| pairs.iter().map(|&(u, v)| number(p[u as usize], p[v as usize])).collect())
         .collect();
-    // The smallest image of an edge set names its class.
+    // The smallest image of an edge set identifies its class.
     let least =
         |set: u32| images.iter().all(|p| (0..pairs.len()).fold(0, |s, i| s | (set >> i & 1) << p[i]) >= set);
     let graph = |set: u32| {
@@ -71,8 +71,8 @@ fn two_wl_on_small_connected_graphs() {
         let pair = [all[a].clone(), all[b].clone()];
         let network = compiled(test, &pair, &Options::default());
         assert_eq!((network.config.model, network.config.order), (Model::Sums, 2));
-        let parted = hold_to(test, &pair, &network, [(0, 1)]);
-        assert_eq!(parted, usize::from(!nodes.equal(a, b)), "graphs {a} and {b}: 2-WL is 1-WL");
+        let distinguished = assert_agrees_with(test, &pair, &network, [(0, 1)]);
+        assert_eq!(distinguished, usize::from(!nodes.equal(a, b)), "graphs {a} and {b}: 2-WL is 1-WL");
     }
 }
 
@@ -85,13 +85,17 @@ fn three_wl_and_three_fwl_on_known_pairs() {
         (vec!["cfi:base=k4-e"], [true, true]),
         (vec!["cfi:base=k4"], [false, true]),
     ];
-    for (specs, parted) in pairs {
+    for (specs, distinguished) in pairs {
         let graphs = generated(&specs);
-        for (test, parted) in tests(&["3-wl", "3-fwl"]).into_iter().zip(parted) {
-            let rounds = (!parted).then_some(1);
+        for (test, distinguished) in tests(&["3-wl", "3-fwl"]).into_iter().zip(distinguished) {
+            let rounds = (!distinguished).then_some(1);
             let network = compiled(test, &graphs, &Options { rounds, ..Options::default() });
             assert_eq!(network.config.order, 3);
-            assert_eq!(hold_to(test, &graphs, &network, [(0, 1)]), usize::from(parted), "{specs:?} {test}");
+            assert_eq!(
+                assert_agrees_with(test, &graphs, &network, [(0, 1)]),
+                usize::from(distinguished),
+                "{specs:?} {test}"
+            );
             assert!(network.margin >= 1.0 && network.largest < 2f64.powi(53));
         }
     }
@@ -107,7 +111,7 @@ fn every_encoding_of_multisets() {
         for multiset in Multiset::ALL {
             let options = Options { multiset, rounds: Some(1), ..Options::default() };
             let network = compiled(test, &small, &options);
-            assert_eq!(hold_to(test, &small, &network, [(0, 1)]), 1, "{test} {multiset:?}");
+            assert_eq!(assert_agrees_with(test, &small, &network, [(0, 1)]), 1, "{test} {multiset:?}");
         }
     }
 }
@@ -120,7 +124,7 @@ fn random_coloured_pairs() {
             let at = 2 * (pair % 4) as usize;
             let pair = &graphs[at..at + 2];
             let network = compiled(test, pair, &Options::default());
-            hold_to(test, pair, &network, [(0, 1)]);
+            assert_agrees_with(test, pair, &network, [(0, 1)]);
         }
     }
 }
@@ -136,7 +140,7 @@ fn after_any_number_of_rounds() {
             for (a, b) in every_pair(&graphs) {
                 let by_test = colours.distinguishing_round(a, b).is_some_and(|r| r <= rounds);
                 assert_eq!(
-                    apart(&network, &network.scores[a], &network.scores[b]),
+                    distinguishes(&network, &network.scores[a], &network.scores[b]),
                     by_test,
                     "{test} {rounds}"
                 );
@@ -145,7 +149,7 @@ fn after_any_number_of_rounds() {
     }
 }
 
-/// Tuples see an edge in both of its directions: what pairs cannot carry, they can.
+/// Tuples see an edge in both directions, so they can represent labels that pairs cannot.
 #[test]
 fn labels_of_both_directions() {
     let arcs = |back: i64| {
@@ -156,7 +160,7 @@ fn labels_of_both_directions() {
     let graphs = [arcs(0), arcs(1)];
     for test in tests(&["2-wl", "3-fwl"]) {
         let network = compiled(test, &graphs, &Options::default());
-        assert_eq!(hold_to(test, &graphs, &network, [(0, 1)]), 1);
+        assert_eq!(assert_agrees_with(test, &graphs, &network, [(0, 1)]), 1);
     }
 }
 
@@ -165,16 +169,16 @@ fn strongly_regular_graphs_at_order_three() {
     let Some(data) = file("sr/sr16622.g6") else { return };
     let test = Test::fwl(3).unwrap();
     let network = compiled(test, data.graphs(), &Options::default());
-    assert_eq!(hold_to(test, data.graphs(), &network, [(0, 1)]), 1);
+    assert_eq!(assert_agrees_with(test, data.graphs(), &network, [(0, 1)]), 1);
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn what_cannot_be_compiled_is_an_error() {
     let graphs = generated(&["figure1"]);
     let schema = Schema::of(&graphs).unwrap();
     let nodes = colours_by(Test::COLOUR_REFINEMENT, &graphs);
     let error = compile(&graphs, &schema, &nodes, &Options::default()).unwrap_err();
-    assert!(error.is_call() && error.to_string().contains("2-wl parts the same graphs"), "{error}");
+    assert!(error.is_call() && error.to_string().contains("2-wl distinguishes the same graphs"), "{error}");
     let other = generated(&["cycles:n=5"]);
     let triples = colours_by(Test::fwl(3).unwrap(), &graphs);
     let error = compile(&other, &schema, &triples, &Options::default()).unwrap_err();

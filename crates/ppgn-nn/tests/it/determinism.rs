@@ -1,10 +1,10 @@
-//! The same bits from the same inputs: from run to run, and for one thread or two.
+//! The same bits from the same inputs: from run to run, and with one thread or two.
 
 use crate::shared::{Rows, arrays, batch};
 use ppgn_graph::random::Stream;
 use ppgn_nn::{Adam, BlockConfig, Loss, PpgnConfig, Precision, Values};
 
-/// Losses and parameters of two steps on graphs of these sizes.
+/// Losses and parameters after two steps on graphs of these sizes.
 fn trained(sizes: &[usize], precision: Precision, threads: usize) -> (Vec<f64>, Vec<Values>) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
@@ -32,7 +32,7 @@ const WIDTH: usize = 64;
 
 #[test]
 fn the_same_bits_in_f32() {
-    // More than 4 M numbers an activation: there flex's own sums begin to depend on which thread was first.
+    // More than 4 M numbers per activation: enough for every kernel to divide its work among threads.
     let sizes = [70, 20, 180, 70, 160];
     assert!(sizes.iter().map(|n| n * n * WIDTH).sum::<usize>() > 4 << 20);
     let once = trained(&sizes, Precision::F32, 2);
@@ -50,7 +50,7 @@ fn the_same_bits_in_f64() {
 }
 
 #[test]
-fn memory_that_is_used_again_changes_nothing() {
+fn reused_memory_changes_nothing() {
     let mut random = Stream::new(4, "determinism", &[]);
     let graphs: Vec<Rows> = [5, 3].iter().map(|&n| Rows::random(n, 2, &mut random)).collect();
     let batch = batch(2, &graphs.iter().collect::<Vec<_>>(), Precision::F64);
@@ -61,7 +61,7 @@ fn memory_that_is_used_again_changes_nothing() {
     let full = |precision: Precision, more: usize| -> Vec<Values> {
         fresh.iter().map(|g| Values::from_f64(precision, &vec![f64::NAN; g.len() + more])).collect()
     };
-    // What fits, what is too long, what is of another kind, and too little.
+    // Memory that fits, is too long, has the wrong precision, or is missing.
     for memory in [full(Precision::F64, 0), full(Precision::F64, 1), full(Precision::F32, 0), Vec::new()] {
         let again = network.backward_in(memory, &batch, |s| Loss::cross_entropy(&[0, 1]).of(s)).unwrap();
         assert_eq!(again.gradients, fresh);

@@ -24,7 +24,7 @@ fn layer(config: EquivariantConfig, seed: u64) -> EquivariantLinear {
     EquivariantLinear::new(config, Values::F64(weight), Values::F64(bias)).unwrap()
 }
 
-/// The tuple at a place.
+/// The tuple with this index.
 fn digits(mut place: usize, order: usize, n: usize) -> Vec<usize> {
     let mut tuple = vec![0; order];
     for digit in tuple.iter_mut().rev() {
@@ -38,7 +38,7 @@ fn power(n: usize, order: usize) -> usize {
     n.pow(order as u32)
 }
 
-/// Whether indices in one block have one value.
+/// Whether indices in the same block are equal.
 fn agree(partition: &[usize], values: &[usize]) -> bool {
     (0..values.len()).all(|a| (0..a).all(|b| partition[a] != partition[b] || values[a] == values[b]))
 }
@@ -52,7 +52,7 @@ fn dense(partition: &[usize], k: usize, l: usize, n: usize) -> Vec<f64> {
     (0..power(n, l)).flat_map(|o| (0..power(n, k)).map(move |i| (o, i))).map(|(o, i)| entry(o, i)).collect()
 }
 
-/// The same as the layer computes it: the operation on the unit tensors, one a channel.
+/// The same matrix as the layer computes it: the operation on the unit tensors, one per channel.
 fn computed(layer: &EquivariantLinear, p: usize, n: usize) -> Vec<f64> {
     let rows = power(n, layer.config().k);
     let unit: Vec<f64> = (0..rows * rows).map(|x| f64::from(u8::from(x % (rows + 1) == 0))).collect();
@@ -63,14 +63,14 @@ const ORDERS: [(usize, usize); 10] =
     [(0, 0), (2, 0), (3, 0), (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (2, 3), (3, 3)];
 
 #[test]
-fn as_many_operations_as_partitions() {
+fn one_operation_per_partition() {
     let count = |k, l| layer(EquivariantConfig::new(k, l, 1, 1), 0).operations();
     assert_eq!([count(2, 0), count(2, 1), count(1, 2), count(2, 2)], [2, 5, 5, 15]);
     assert_eq!([count(3, 2), count(3, 3)], [52, 203]);
 }
 
 #[test]
-fn every_operation_is_its_dense_matrix() {
+fn every_operation_matches_its_dense_matrix() {
     for (k, l) in ORDERS {
         let layer = layer(EquivariantConfig::new(k, l, 1, 1), 0);
         for n in if k + l > 5 { 1..4 } else { 1..5 } {
@@ -97,7 +97,7 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
             let values = (Values::F64(weight.clone()), Values::F64(bias.clone()));
             let layer = EquivariantLinear::new(config, values.0, values.1).unwrap();
             let x = random(power(n, k) * inputs, &mut stream);
-            let mut wanted = vec![0.0; power(n, l) * outputs];
+            let mut expected = vec![0.0; power(n, l) * outputs];
             for (p, partition) in partitions(k + l).iter().enumerate() {
                 let summed =
                     (0..k + l).filter(|b| partition[..k].contains(b) && !partition[k..].contains(b)).count();
@@ -106,24 +106,24 @@ fn a_layer_is_the_sum_of_its_operations_and_biases() {
                     let (o, i) = (at / power(n, k), at % power(n, k));
                     for (c, d) in (0..inputs).flat_map(|c| (0..outputs).map(move |d| (c, d))) {
                         let weight = weight[(p * inputs + c) * outputs + d];
-                        wanted[o * outputs + d] += scale * entry * x[i * inputs + c] * weight;
+                        expected[o * outputs + d] += scale * entry * x[i * inputs + c] * weight;
                     }
                 }
             }
             for (q, partition) in partitions(l).iter().enumerate() {
                 for o in (0..power(n, l)).filter(|&o| agree(partition, &digits(o, l, n))) {
-                    (0..outputs).for_each(|d| wanted[o * outputs + d] += bias[q * outputs + d]);
+                    (0..outputs).for_each(|d| expected[o * outputs + d] += bias[q * outputs + d]);
                 }
             }
             let found = numbers(layer.forward(&matrix(power(n, k), &x), n).unwrap());
-            for (a, b) in found.iter().zip(&wanted) {
+            for (a, b) in found.iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-10, "{k} -> {l}: {a} {b}");
             }
         }
     }
 }
 
-/// Rows of a tensor of this order for the graph whose node u is `to[u]`.
+/// The rows of a tensor of this order for the graph in which node u is renamed to `to[u]`.
 fn moved(x: &[f64], order: usize, n: usize, to: &[u32]) -> Vec<f64> {
     let channels = x.len() / power(n, order);
     let mut y = vec![0.0; x.len()];
@@ -144,8 +144,8 @@ fn layers_commute_with_relabelling() {
             let x = random(power(n, k) * 2, &mut stream);
             let to = stream.permutation(n);
             let run = |x: &[f64]| numbers(layer.forward(&matrix(power(n, k), x), n).unwrap());
-            let (wanted, found) = (moved(&run(&x), l, n, &to), run(&moved(&x, k, n, &to)));
-            assert!(wanted.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{k} -> {l}");
+            let (expected, found) = (moved(&run(&x), l, n, &to), run(&moved(&x, k, n, &to)));
+            assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-10), "{k} -> {l}");
         }
     }
 }
@@ -156,7 +156,7 @@ fn the_basis_is_independent_and_spans_all_orbits() {
         let n = k + l;
         let layer = layer(EquivariantConfig::new(k, l, 1, 1), 0);
         let patterns = partitions(k + l);
-        // An orbit of (i, o) under relabelling is a pattern of equalities; with k + l nodes all of them occur.
+        // An orbit of (i, o) under relabelling is a pattern of equalities; with k + l nodes, all of them occur.
         let pattern = |values: &[usize]| -> Vec<usize> {
             let mut seen: Vec<usize> = Vec::new();
             let mut blocks = Vec::new();
@@ -186,12 +186,13 @@ fn the_basis_is_independent_and_spans_all_orbits() {
             assert!(values.iter().all(|v| !v.is_nan()));
             by_orbit.push(values);
         }
-        // So the operations are combinations of the orbits' indicators; as many, and independent, they span the same.
+        // So the operations are combinations of the orbits' indicators; being equally many and independent, they span
+        // the same space.
         assert_eq!(rank(by_orbit), bell(k + l).unwrap(), "{k} -> {l}");
     }
 }
 
-/// The rank of a matrix of small integers, modulo a prime: at most the true one.
+/// The rank of a matrix of small integers modulo a prime, which is at most the true rank.
 fn rank(matrix: Vec<Vec<f64>>) -> usize {
     const PRIME: i64 = 1_000_003;
     let mut rows: Vec<Vec<i64>> = matrix.iter().map(|row| row.iter().map(|&x| x as i64).collect()).collect();
@@ -222,7 +223,7 @@ fn network(k: usize, normalise: bool) -> KOrder {
     let config =
         KOrderConfig { k, inputs: 2, outputs: 2, widths: vec![3, 3], invariant: 4, mlp: vec![5], normalise };
     let network = config.init(3, Precision::F64).unwrap();
-    // With biases, which begin at 0, to see theirs as well.
+    // With random biases: the initial ones are 0, which would hide errors in their gradients.
     let mut stream = Stream::new(1, "biases", &[]);
     let mut parameters = network.parameters().to_vec();
     for values in &mut parameters {
@@ -264,7 +265,7 @@ fn k_order_networks_are_invariant() {
 }
 
 #[test]
-fn gradients_are_those_of_differences() {
+fn gradients_match_finite_differences() {
     for k in [2, 3] {
         let network = network(k, k == 3);
         let batch = batch(&graphs(&[3, 2]));
@@ -302,7 +303,7 @@ fn gradients_are_those_of_differences() {
 }
 
 #[test]
-fn wrong_calls_are_told() {
+fn invalid_arguments_are_errors() {
     let is_call = |config: EquivariantConfig| config.validate().unwrap_err().is_call();
     assert!(is_call(EquivariantConfig::new(5, 4, 1, 1)) && is_call(EquivariantConfig::new(2, 2, 0, 1)));
     let layer = layer(EquivariantConfig::new(2, 1, 1, 1), 0);

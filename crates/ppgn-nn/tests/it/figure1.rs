@@ -1,14 +1,14 @@
-//! The paper's first figure: graphs that 1-WL cannot part, told apart by weights set by hand.
+//! The paper's first figure: graphs that 1-WL does not distinguish, distinguished by weights set by hand.
 //!
 //! Two blocks compute tr(A^3), six times the number of triangles: A, then (A, A^2), then A^3, whose diagonal is summed.
-//! Only additions and multiplications of small integers, so the scores are exact.
+//! Only small integers are added and multiplied, so the scores are exact.
 
 use crate::shared::numbers;
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::{Graph, Schema};
 use ppgn_nn::{Batch, BlockConfig, Layout, Pooling, Ppgn, PpgnConfig, Precision, Values};
 
-/// The network, from the weights that are not 0: (name, row, column).
+/// The network, from its nonzero weights: (name, row, column).
 fn network(precision: Precision) -> Ppgn {
     let block = |width, product| BlockConfig { width, product: Some(product), hidden: Some(vec![1]) };
     let config =

@@ -1,4 +1,4 @@
-//! Weight files: what is written is read, bit for bit; what is wrong is named.
+//! Weight files: they are read back bit for bit, and errors name the problem.
 
 use crate::shared::{Rows, arrays, batch, biased, numbers};
 use ppgn_graph::random::Stream;
@@ -18,7 +18,7 @@ fn config() -> PpgnConfig {
 }
 
 #[test]
-fn a_network_survives_a_file() {
+fn a_network_is_read_back_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for precision in [Precision::F32, Precision::F64] {
         let path = folder.path().join("weights.safetensors");
@@ -30,7 +30,7 @@ fn a_network_survives_a_file() {
         let graph = Rows::random(4, 2, &mut Stream::new(0, "files", &[]));
         let batch = batch(2, &[&graph], precision);
         assert_eq!(numbers(again.forward(&batch).unwrap()), numbers(network.forward(&batch).unwrap()));
-        // The same bytes every time, and nothing but the one file.
+        // The same bytes every time, and no other file.
         let first = std::fs::read(&path).unwrap();
         again.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), first);
@@ -39,7 +39,7 @@ fn a_network_survives_a_file() {
 }
 
 #[test]
-fn names_in_a_file_are_the_authors() {
+fn files_use_the_authors_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.safetensors");
     biased(&config(), 4, Precision::F32).save(&path).unwrap();
@@ -65,7 +65,7 @@ fn several_sets_of_arrays_share_a_file() {
     assert!(layout.named("", &moments[1..]).unwrap_err().is_call());
 }
 
-/// The message of loading what `change` makes of a sound file.
+/// The error message from loading a valid file after `change`.
 fn refused(change: impl FnOnce(&mut Vec<Named>)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.safetensors");
@@ -80,7 +80,7 @@ fn refused(change: impl FnOnce(&mut Vec<Named>)) -> String {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn mismatches_are_named() {
     let missing = refused(|tensors| tensors.retain(|t| !t.name.contains("skip")));
     assert!(
         missing.contains("missing: reg_blocks.0.skip.conv.bias, reg_blocks.0.skip.conv.weight, reg_blocks.1")
@@ -89,10 +89,7 @@ fn what_does_not_fit_is_named() {
         tensors.iter_mut().find(|t| t.name == "reg_blocks.0.mlp1.convs.0.weight").unwrap()
     }
     let extra = refused(|tensors| first(tensors).name = "other".into());
-    assert!(
-        extra.contains("missing: reg_blocks.0.mlp1.convs.0.weight; not part of such a network: other"),
-        "{extra}"
-    );
+    assert!(extra.contains("missing: reg_blocks.0.mlp1.convs.0.weight; unexpected: other"), "{extra}");
     let shape = refused(|tensors| first(tensors).shape = vec![2, 3, 1, 1]);
     assert!(
         shape.contains("`reg_blocks.0.mlp1.convs.0.weight` has the shape [2, 3, 1, 1], not [3, 2, 1, 1]"),
@@ -103,7 +100,7 @@ fn what_does_not_fit_is_named() {
 }
 
 #[test]
-fn a_damaged_file_is_told() {
+fn damaged_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.safetensors");
     biased(&config(), 4, Precision::F32).save(&path).unwrap();
@@ -132,7 +129,7 @@ fn a_damaged_file_is_told() {
 }
 
 #[test]
-fn a_wrong_call_is_told() {
+fn invalid_arguments_are_errors() {
     let mut network = biased(&config(), 4, Precision::F32);
     let graph = Rows::random(2, 3, &mut Stream::new(0, "files", &[]));
     let message = |b| network.forward(&b).unwrap_err().to_string();
@@ -149,7 +146,7 @@ fn a_wrong_call_is_told() {
         assert!(network.backward(&b, |s| Loss::cross_entropy(&classes).of(s)).unwrap_err().is_call());
     }
     assert!(network.backward(&b, |s| Loss::absolute_error(&[1.0]).of(s)).unwrap_err().is_call());
-    // An update that breaks the arrays is refused, and so is what follows.
+    // An update that breaks the arrays is an error, and so is every later use.
     assert!(
         network
             .update(|parameters| {

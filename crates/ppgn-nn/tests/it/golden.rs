@@ -20,8 +20,8 @@ impl Golden {
     fn read(name: &str) -> Option<Golden> {
         let bytes = std::fs::read(golden(name)?).unwrap();
         let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
-        let said = header.metadata().clone().unwrap();
-        let features: Vec<usize> = serde_json::from_str(&said["features"]).unwrap();
+        let metadata = header.metadata().clone().unwrap();
+        let features: Vec<usize> = serde_json::from_str(&metadata["features"]).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let mut tensors = Tensors { file: name.into(), ..Tensors::default() };
         for (name, view) in file.iter().filter(|(name, _)| *name != "target") {
@@ -41,9 +41,9 @@ impl Golden {
         let channels = tensors.tensors["input.0"].0[0];
         let config = PpgnConfig {
             blocks: features.into_iter().map(BlockConfig::new).collect(),
-            depth: said["depth"].parse().unwrap(),
-            suffix: serde_json::from_str(&said["suffix"]).unwrap(),
-            ..PpgnConfig::new(channels, said["classes"].parse().unwrap())
+            depth: metadata["depth"].parse().unwrap(),
+            suffix: serde_json::from_str(&metadata["suffix"]).unwrap(),
+            ..PpgnConfig::new(channels, metadata["classes"].parse().unwrap())
         };
         let layout = Layout::new(&config);
         Some(Golden {

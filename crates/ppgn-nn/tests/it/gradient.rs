@@ -1,4 +1,4 @@
-//! Gradients against finite differences in f64, for every option a network has.
+//! Gradients against finite differences in f64, for every option of a network.
 
 use crate::shared::{Rows, arrays, batch, biased, configs, largest};
 use ppgn_graph::random::Stream;
@@ -21,7 +21,7 @@ pub(crate) fn by_differences(config: &PpgnConfig, batch: &Batch, seed: u64) -> R
     let classes: Vec<usize> = (0..batch.graphs()).map(|g| g % config.outputs).collect();
     let mut network = biased(config, seed, Precision::F64);
     let step = network.backward(batch, |scores| Loss::cross_entropy(&classes).of(scores)).unwrap();
-    // What training sees is what prediction gives, to the bit.
+    // Training and prediction compute identical scores, bit for bit.
     assert_eq!(step.scores, network.forward(batch).unwrap());
     let parameters = arrays(&network);
     let scale = step.gradients.iter().map(|g| largest(&g.to_f64())).fold(1.0, f64::max);
@@ -35,18 +35,21 @@ pub(crate) fn by_differences(config: &PpgnConfig, batch: &Batch, seed: u64) -> R
                     - moved(&mut network, &parameters, batch, &classes, a, at, -h))
                     / (2.0 * h)
             });
-            // A step may cross a kink of a ReLU or of a maximum; the one that fits best has not.
+            // A step may cross a kink of a ReLU or of a maximum; the best match has not.
             slopes.sort_by(|x, y| (x - analytic).abs().total_cmp(&(y - analytic).abs()));
             let off = (slopes[0] - analytic).abs() / scale;
             if off > 1e-6 {
-                return Err(format!("{}[{at}]: {analytic} by backward, {slopes:?}", part.name));
+                return Err(format!(
+                    "{}[{at}]: backward pass {analytic}, finite differences {slopes:?}",
+                    part.name
+                ));
             }
         }
     }
     Ok(())
 }
 
-/// The loss where one parameter is moved.
+/// The loss after changing one parameter.
 fn moved(
     network: &mut Ppgn,
     parameters: &[Values],

@@ -46,17 +46,17 @@ fn checkpoints_become_networks() {
 }
 
 #[test]
-fn names_that_do_not_fit_are_listed() {
+fn mismatched_names_are_listed() {
     let error = import::read(golden("wrong_names.pt"), None).unwrap_err();
     assert!(matches!(error, Error::File(_)));
-    let expected = "missing: reg_blocks.0.mlp2.convs.0.bias; not part of such a network: bn.weight";
+    let expected = "missing: reg_blocks.0.mlp2.convs.0.bias; unexpected: bn.weight";
     assert!(error.to_string().contains(expected), "{error}");
     let suffix = import::read(golden("suffix_i.tar"), Some(SuffixKind::Ii)).unwrap_err().to_string();
     assert!(suffix.contains("do not fit suffix ii"), "{suffix}");
 }
 
 #[test]
-fn damaged_checkpoints_are_told() {
+fn damaged_checkpoints_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.pt");
     for name in ["suffix_ii.pt", "suffix_i.tar", "plain_f64.pt"] {
@@ -69,7 +69,7 @@ fn damaged_checkpoints_are_told() {
                 "{name} {length}: {error}"
             );
         }
-        // Any one byte changed: an error, or a network; never a panic.
+        // Changing any single byte gives an error or a network, never a panic.
         for at in (0..sound.len()).step_by(13) {
             let mut damaged = sound.clone();
             damaged[at] ^= 0x55;
@@ -77,7 +77,7 @@ fn damaged_checkpoints_are_told() {
             let _ = import::read(&path, None);
         }
     }
-    std::fs::write(&path, b"MUTAG is no checkpoint").unwrap();
+    std::fs::write(&path, b"MUTAG is not a checkpoint").unwrap();
     assert!(import::read(&path, None).unwrap_err().to_string().contains("not a PyTorch checkpoint"));
     assert!(matches!(
         import::read(folder.path().join("none.pt"), None).unwrap_err(),

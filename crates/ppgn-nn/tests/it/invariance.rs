@@ -1,4 +1,4 @@
-//! What must not matter: the order of a graph's nodes, and the company it has in a batch.
+//! Invariance to the order of a graph's nodes, and to the other graphs of its batch.
 
 use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers};
 use ppgn_graph::random::Stream;
@@ -27,14 +27,14 @@ proptest! {
         let permutation = Stream::new(seed, "permutation", &[]).permutation(nodes);
         let moved = graph.permuted(&permutation, config.inputs);
         for (precision, tolerance) in TOLERANCES {
-            // With the paper's zero biases every other time.
+            // Every other time with the paper's zero biases.
             let network = match seed % 2 {
                 0 => config.init(seed, precision).unwrap(),
                 _ => biased(&config, seed, precision),
             };
             let ((features, scores), (f, s)) = (outputs(&network, &[graph]), outputs(&network, &[&moved]));
             prop_assert_eq!(features.len(), config.embedding());
-            // Features may be what is left of larger numbers.
+            // Features may be differences of larger numbers.
             let scale = tolerance * largest(&features).max(0.1);
             prop_assert!(distance(&features, &f) <= scale, "{precision:?} {} {scale}", distance(&features, &f));
             prop_assert!(distance(&scores, &s) <= scale, "{precision:?} {} {scale}", distance(&scores, &s));
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_its_graphs_one_by_one(
+    fn a_batch_equals_its_graphs_one_by_one(
         config in configs(),
         sizes in prop::collection::vec(0..7usize, 1..8),
         seed in 0..1000u64,
@@ -59,7 +59,7 @@ proptest! {
                 let place = g * config.outputs..(g + 1) * config.outputs;
                 prop_assert!(distance(&scores[place], &s) <= tolerance);
             }
-            // In another order, and among others.
+            // In another order, together with other graphs.
             let order = Stream::new(seed, "order", &[]).permutation(graphs.len());
             let mixed: Vec<&Rows> = order.iter().map(|&g| &graphs[g as usize]).collect();
             let (f, _) = outputs(&network, &mixed);

@@ -1,6 +1,5 @@
-//! The integration tests of ppgn-nn, one binary, a module a theme.
+//! The integration tests of ppgn-nn in one binary, one module per topic.
 
-mod choice;
 mod compile;
 mod compile_orders;
 mod determinism;
@@ -15,3 +14,4 @@ mod multiset;
 mod orders;
 mod quotient;
 mod shared;
+mod spaces;

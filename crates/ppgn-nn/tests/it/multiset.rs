@@ -1,4 +1,4 @@
-//! Proposition 1 in exact arithmetic: u(X) = u(X') exactly if X' is X with its rows in another order.
+//! Proposition 1 in exact arithmetic: u(X) = u(X') exactly if X' is a row permutation of X.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -6,13 +6,13 @@ use ppgn_graph::random::Stream;
 use ppgn_nn::multiset::u;
 use proptest::prelude::*;
 
-/// n rows of a small integers: few values, so that rows and columns often agree.
+/// n rows of `a` small integers: few values, so that rows and columns often agree.
 fn matrix(n: usize, a: usize, values: usize, random: &mut Stream) -> Vec<Vec<i64>> {
     (0..n).map(|_| (0..a).map(|_| random.below(values) as i64 - values as i64 / 2).collect()).collect()
 }
 
-/// Matrices near X: its rows in another order, one entry changed, two entries of a column exchanged (every column is
-/// then the same multiset as before), and a matrix that has nothing to do with X.
+/// Matrices close to X: a row permutation, one entry changed, two entries of a column swapped (so that every column is
+/// the same multiset as before), and an unrelated matrix.
 fn near(x: &[Vec<i64>], values: usize, random: &mut Stream) -> Vec<Vec<Vec<i64>>> {
     let (n, a) = (x.len(), x[0].len());
     let mut shuffled = x.to_vec();
@@ -35,7 +35,7 @@ fn integers(x: &[Vec<i64>]) -> Vec<Vec<BigInt>> {
     x.iter().map(|row| row.iter().map(|&v| BigInt::from(v)).collect()).collect()
 }
 
-/// Every entry v as v / (3 + its column): rows of proper fractions.
+/// Every entry v becomes v / (3 + its column): rows of proper fractions.
 fn rationals(x: &[Vec<i64>]) -> Vec<Vec<BigRational>> {
     let fraction = |(c, &v): (usize, &i64)| BigRational::new(v.into(), (3 + c as i64).into());
     x.iter().map(|row| row.iter().enumerate().map(fraction).collect()).collect()
@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn u_is_a_multisets_name(n in 1..=5usize, a in 1..=3usize, values in 2..8usize, seed: u64) {
+    fn u_identifies_a_multiset(n in 1..=5usize, a in 1..=3usize, values in 2..8usize, seed: u64) {
         let mut random = Stream::new(seed, "multisets", &[]);
         let x = matrix(n, a, values, &mut random);
         for y in near(&x, values, &mut random) {
@@ -56,11 +56,11 @@ proptest! {
     }
 
     #[test]
-    fn floats_follow_the_exact_sums(n in 1..=5usize, a in 1..=3usize, seed: u64) {
+    fn floats_approximate_the_exact_sums(n in 1..=5usize, a in 1..=3usize, seed: u64) {
         let x = matrix(n, a, 8, &mut Stream::new(seed, "multisets", &[]));
         let floats: Vec<Vec<f64>> = x.iter().map(|row| row.iter().map(|&v| v as f64).collect()).collect();
         let exact: Vec<String> = u(&integers(&x), a).iter().map(BigInt::to_string).collect();
-        // Small integers: the floats are exact too.
+        // Small integers: floats are exact too.
         let float: Vec<String> = u(&floats, a).iter().map(|v| format!("{}", *v as i64)).collect();
         prop_assert_eq!(exact, float);
     }

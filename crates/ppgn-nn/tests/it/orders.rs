@@ -12,7 +12,7 @@ use ppgn_nn::{
 };
 use std::collections::HashMap;
 
-/// Directed graphs with labels of nodes, of so many nodes each.
+/// Directed graphs with node labels and these numbers of nodes.
 fn graphs(sizes: &[usize], seed: u64) -> Vec<Graph> {
     let mut random = Stream::new(seed, "orders", &[]);
     let mut graph = |&n: &usize| {
@@ -40,7 +40,7 @@ fn batch(config: &PpgnConfig, encoder: &Encoder, graphs: &[Graph]) -> Batch {
     Batch::of(config, encoder, &graphs, Precision::F64).unwrap()
 }
 
-/// Every kind of order beyond the ordinary, each with other options, and how large its graphs may be.
+/// Every kind of network of order k, each with different options, and suitable graph sizes.
 fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
     let base = |order: usize, model: Model| PpgnConfig {
         order,
@@ -63,7 +63,7 @@ fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
 }
 
 #[test]
-fn gradients_are_finite_differences() {
+fn gradients_match_finite_differences() {
     for (seed, (config, sizes)) in kinds().into_iter().enumerate() {
         let graphs = graphs(sizes, seed as u64);
         by_differences(&config, &batch(&config, &encoder(&graphs), &graphs), seed as u64).unwrap();
@@ -71,7 +71,7 @@ fn gradients_are_finite_differences() {
 }
 
 #[test]
-fn gradients_on_colours_are_finite_differences() {
+fn gradients_on_the_quotient_space_match_finite_differences() {
     for (seed, (config, sizes)) in kinds().into_iter().enumerate() {
         let graphs = graphs(sizes, seed as u64);
         let encoder = encoder(&graphs);
@@ -83,9 +83,9 @@ fn gradients_on_colours_are_finite_differences() {
 }
 
 #[test]
-fn the_quotient_is_the_dense_space() {
+fn the_quotient_space_equals_the_dense_space() {
     for (seed, (config, _)) in kinds().into_iter().enumerate() {
-        // Symmetric graphs, so that tuples share rows, and the same graph in another order.
+        // Symmetric graphs, so that tuples share rows, and a relabelled copy.
         let cycle = |n: u32| Graph::directed(n as usize, (0..n).map(|i| (i, (i + 1) % n))).unwrap();
         let path = Graph::directed(4, [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]).unwrap();
         let again = path.permute(&[2, 0, 3, 1]).unwrap();
@@ -103,7 +103,7 @@ fn the_quotient_is_the_dense_space() {
     }
 }
 
-/// The numbers of every part of a network, by name.
+/// The values of every part of a network, by name.
 struct Weights(HashMap<String, Vec<f64>>);
 
 impl Weights {
@@ -202,7 +202,7 @@ fn from_the_equations(network: &Ppgn, encoder: &Encoder, graph: &Graph) -> Vec<f
 }
 
 #[test]
-fn networks_are_the_equations() {
+fn networks_match_the_equations() {
     for (order, model, sizes) in [
         (3, Model::Mp, &[4, 1, 2][..]),
         (4, Model::Mp, &[3, 2]),
@@ -221,13 +221,16 @@ fn networks_are_the_equations() {
         let network = biased(&config, 1, Precision::F64);
         let found = numbers(network.forward(&batch(&config, &encoder, &graphs)).unwrap());
         for (graph, found) in graphs.iter().zip(found.chunks(2)) {
-            let wanted = from_the_equations(&network, &encoder, graph);
-            assert!(distance(found, &wanted) <= 1e-11 * largest(&wanted).max(1.0), "{found:?} {wanted:?}");
+            let expected = from_the_equations(&network, &encoder, graph);
+            assert!(
+                distance(found, &expected) <= 1e-11 * largest(&expected).max(1.0),
+                "{found:?} {expected:?}"
+            );
         }
     }
 }
 
-/// The scores of graphs by a network of random weights that pools by sums, in f64.
+/// The scores of graphs under a network with random weights and sum pooling, in f64.
 fn random_scores(order: usize, seed: u64, graphs: &[Graph]) -> Vec<Vec<f64>> {
     let encoder = Encoding { identity: order == 2, ..Kind::Paper.into() };
     let encoder = encoder.encoder(&Schema::of(graphs).unwrap()).unwrap();
@@ -245,7 +248,7 @@ fn random_scores(order: usize, seed: u64, graphs: &[Graph]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn order_three_parts_the_rook_from_shrikhande() {
+fn order_three_distinguishes_the_rook_from_the_shrikhande_graph() {
     let pair = ["rook:n=4", "shrikhande"].map(|spec| generate(spec).unwrap().graph(0).clone());
     let mut random = Stream::new(0, "copies", &[]);
     let copies = [0, 1].map(|g: usize| pair[g].permute_randomly(&mut random));
@@ -264,14 +267,14 @@ fn order_three_parts_the_rook_from_shrikhande() {
 }
 
 #[test]
-fn a_batch_of_another_order_is_refused() {
+fn a_batch_of_another_order_is_an_error() {
     let graphs = graphs(&[3], 0);
     let encoder = encoder(&graphs);
     let (config, _) = kinds().remove(0);
     let network = biased(&config, 0, Precision::F64);
     let pairs = batch(&PpgnConfig::new(config.inputs, 2), &encoder, &graphs);
     let error = network.forward(&pairs).unwrap_err();
-    assert!(error.is_call() && error.to_string().contains("order 3, the batch of order 2"), "{error}");
+    assert!(error.is_call() && error.to_string().contains("order 3, the batch has order 2"), "{error}");
     let large = generate("cycles:n=3").unwrap();
     let many: Vec<&Graph> = vec![large.graph(0)];
     let encoder = self::encoder(large.graphs());

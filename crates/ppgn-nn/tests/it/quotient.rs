@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
 
-/// How far outputs and gradients may be, as a share of the largest.
+/// The tolerances for outputs and gradients, relative to the largest value.
 fn tolerances(precision: Precision) -> (f64, f64) {
     match precision {
         Precision::F32 => (1e-5, 1e-4),
@@ -31,25 +31,25 @@ fn near(what: &str, a: &[f64], b: &[f64], tolerance: f64) -> Result<(), String> 
     }
 }
 
-/// Features, scores and gradients of a network on both.
+/// Compares features, scores and gradients of a network on both spaces.
 pub(crate) fn compare(network: &Ppgn, dense: &Batch, quotient: &Batch) -> Result<(), String> {
     let (outputs, gradients) = tolerances(network.precision());
     let embed = |batch| numbers(network.embed(batch).unwrap());
     near("features", &embed(dense), &embed(quotient), outputs)?;
     let forward = |batch| numbers(network.forward(batch).unwrap());
-    // Scores are sums of products of features: their own size may be far below what was added.
+    // Scores are sums of products of features: they may be far smaller than the terms added up.
     let (a, b) = (forward(dense), forward(quotient));
     let scale = largest(&a).max(largest(&embed(dense)));
     if distance(&a, &b) > outputs * scale {
         return Err(format!("scores: {:e} apart, of {scale:e}", distance(&a, &b)));
     }
     let (a, b) = (gradients_of(network, dense), gradients_of(network, quotient));
-    // The slope of w / |w| is what is left of two large numbers: it is as exact as those are.
+    // The derivative of w / |w| is a difference of two large numbers, and only as accurate as they are.
     let floor = match network.config().norm {
         Norm::Rms => a.iter().map(|array| largest(array)).fold(0.0, f64::max),
         Norm::None => 0.0,
     };
-    // A small row is magnified, by up to 1 / sqrt(1e-5), and its rounding with it.
+    // A small row is magnified by up to 1 / sqrt(1e-5), and its rounding error with it.
     let gradients = if network.config().norm == Norm::Rms { 10.0 * gradients } else { gradients };
     for (array, (a, b)) in a.iter().zip(&b).enumerate() {
         let (off, scale) = (distance(a, b), largest(a).max(floor));
@@ -60,7 +60,7 @@ pub(crate) fn compare(network: &Ppgn, dense: &Batch, quotient: &Batch) -> Result
     Ok(())
 }
 
-/// The gradient of a random combination of the scores: cross entropy would magnify the rounding of large scores.
+/// The gradient of a random combination of the scores: cross entropy would magnify the rounding errors of large scores.
 fn gradients_of(network: &Ppgn, batch: &Batch) -> Vec<Vec<f64>> {
     let shape = [batch.graphs(), network.config().outputs];
     let mut random = Stream::new(1, "slopes", &[]);
@@ -68,7 +68,7 @@ fn gradients_of(network: &Ppgn, batch: &Batch) -> Vec<Vec<f64>> {
     network.backward(batch, weighted(&slopes)).unwrap().gradients.iter().map(Values::to_f64).collect()
 }
 
-/// Both batches of some graphs of a dataset through an encoding, in a network with biases and one without.
+/// Compares both batches of some graphs of a dataset under an encoding, for a network with biases and one without.
 fn check(dataset: &[Graph], encoding: Encoding, chosen: &[usize], config: &PpgnConfig) -> Result<(), String> {
     let schema = Schema::of(dataset).unwrap();
     let encoder = encoding.encoder(&schema).unwrap();
@@ -83,8 +83,8 @@ fn check(dataset: &[Graph], encoding: Encoding, chosen: &[usize], config: &PpgnC
             assert!(quotient.space().rows(level) <= dense.space().rows(level));
         }
         compare(&biased(&config, 5, precision), &dense, &quotient)?;
-        // Without biases rows of zeros tie, and rounding breaks ties: gradients may go to other rows. Features may be
-        // what is left of larger ones.
+        // Without biases, rows of zeros tie and rounding breaks the ties, so gradients may go to other rows. Features
+        // may be differences of larger numbers.
         let network = config.init(6, precision).unwrap();
         let embed = |batch| numbers(network.embed(batch).unwrap());
         near("features without biases", &embed(&dense), &embed(&quotient), 10.0 * tolerances(precision).0)?;
@@ -92,7 +92,7 @@ fn check(dataset: &[Graph], encoding: Encoding, chosen: &[usize], config: &PpgnC
     Ok(())
 }
 
-/// Graphs as rows of few different numbers, 0 and -0 among them.
+/// Graphs as rows with few distinct numbers, including 0 and -0.
 fn few_rows(nodes: usize, channels: usize, random: &mut Stream) -> Rows {
     let symmetric = random.below(2) == 0;
     let mut numbers = vec![0.0; nodes * nodes * channels];
@@ -117,7 +117,7 @@ fn colours_of<T: Number>(channels: usize, graphs: &[Rows], depth: usize) -> Colo
 }
 
 proptest! {
-    // Always the same cases: how far rounding goes in a random network has no bound.
+    // Always the same cases: rounding errors in a random network have no bound.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(200) })]
 
     #[test]
@@ -129,7 +129,7 @@ proptest! {
         let mut random = Stream::new(seed, "quotient", &[]);
         let mut graphs: Vec<Rows> = sizes.iter().map(|&n| few_rows(n, config.inputs, &mut random)).collect();
         graphs.push(few_rows(1, config.inputs, &mut random));
-        // The same graph again, its nodes in another order, and a batch in another order than the dataset's.
+        // A relabelled copy of the first graph, and a batch in a different order than the dataset.
         let again = graphs[0].permuted(&random.permutation(graphs[0].nodes), config.inputs);
         graphs.push(again);
         let chosen: Vec<usize> = (0..=graphs.len()).map(|_| random.below(graphs.len())).collect();
@@ -180,13 +180,13 @@ fn random_graphs(directed: bool, node_labels: bool, edge_labels: bool, seed: u64
     [8, 1, 5, 8, 3].map(&mut graph).into_iter().collect()
 }
 
-/// A smaller network of the paper's form.
+/// A smaller version of the paper's network.
 fn small() -> PpgnConfig {
     PpgnConfig { blocks: vec![BlockConfig::new(12); 3], ..PpgnConfig::new(1, 3) }
 }
 
 #[test]
-fn strongly_regular_graphs_are_three_rows() {
+fn strongly_regular_graphs_have_three_rows() {
     let mut graphs = Vec::new();
     for spec in ["rook:n=4", "shrikhande", "petersen", "paley:q=13", "complete:n=1", "cycles:n=5"] {
         graphs.extend(generate(spec).unwrap().graphs().iter().cloned());
@@ -200,13 +200,14 @@ fn strongly_regular_graphs_are_three_rows() {
     }
     let encoder = encoding.encoder(&Schema::of(&graphs).unwrap()).unwrap();
     let colours = Colours::encode(&encoder, &graphs, Precision::F32, 3, &Default::default()).unwrap();
-    // Rook's graph and Shrikhande's have one colouring: together they are as many rows as one of them.
+    // The rook's graph and the Shrikhande graph have the same colouring: together they have no more rows than one of
+    // them.
     let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
     assert_eq!((0..4).map(|level| batch.space().rows(level)).collect::<Vec<_>>(), [3; 4]);
 }
 
 #[test]
-fn samples_of_the_papers_sets() {
+fn samples_of_the_papers_datasets() {
     for (name, kind) in [
         ("tu/MUTAG.zip", Kind::Authors),
         ("tu/PTC.zip", Kind::Authors),
@@ -219,7 +220,7 @@ fn samples_of_the_papers_sets() {
         ("qm9/qm9_130831.npz", Kind::Qm9),
     ] {
         let Some(dataset) = dataset(name) else { continue };
-        // Ten graphs of up to forty nodes, drawn by a seed.
+        // Ten graphs of up to forty nodes, drawn from a seed.
         let mut random = Stream::new(3, "sample", &[]);
         let order = random.permutation(dataset.len());
         let small_ones = order.iter().map(|&g| dataset.graph(g as usize)).filter(|g| g.nodes() <= 40);
@@ -229,18 +230,18 @@ fn samples_of_the_papers_sets() {
     }
 }
 
-/// A dataset of the data folder, or `None` after saying what is skipped.
+/// A dataset in the data folder, or `None` after reporting the skipped test.
 fn dataset(name: &str) -> Option<Dataset> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("PPGN_DATA").map_or_else(beside, PathBuf::from).join(name);
     if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(ppgn_graph::format::read(path, &Default::default()).unwrap())
 }
 
-/// The summed loss of every epoch of training on batches with their classes, from biases of +-0.1.
+/// The summed loss of every training epoch on batches with their classes, starting from biases of +-0.1.
 fn losses(config: &PpgnConfig, batches: &[(Batch, Vec<usize>)], epochs: usize) -> Vec<f64> {
     let mut network = biased(config, 8, Precision::F64);
     let mut adam = Adam::new(&arrays(&network));
@@ -257,7 +258,7 @@ fn losses(config: &PpgnConfig, batches: &[(Batch, Vec<usize>)], epochs: usize) -
 }
 
 #[test]
-fn training_goes_the_same_way() {
+fn training_gives_the_same_losses() {
     for (name, quick) in [("tu/MUTAG.zip", 188), ("tu/IMDBBINARY.zip", 100)] {
         let Some(dataset) = dataset(name) else { continue };
         let mut all = Stream::new(5, "training", &[]).permutation(dataset.len());
@@ -290,7 +291,7 @@ fn training_goes_the_same_way() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn mismatches_are_errors() {
     let graphs = generate("path:n=3").unwrap();
     let encoder = Encoding::from(Kind::Paper).encoder(graphs.schema()).unwrap();
     let colours = |depth| {
@@ -302,7 +303,7 @@ fn what_does_not_fit_is_told() {
     let network = PpgnConfig { blocks: vec![BlockConfig::new(2); 2], ..PpgnConfig::new(1, 2) };
     let network = network.init(0, Precision::F32).unwrap();
     assert!(network.forward(&batch).unwrap_err().to_string().contains("2 blocks"));
-    // Colours of more rounds than there are blocks serve as well.
+    // Colours of more rounds than there are blocks work as well.
     network.forward(&Batch::quotient(&colours(3), &[0]).unwrap()).unwrap();
     let short = Colours::new(&[2], 1, 1, &Default::default(), |_| Ok(vec![0f32; 3])).unwrap_err();
     assert_eq!(short.to_string(), "graph 0 has 3 numbers in its rows, not 4");

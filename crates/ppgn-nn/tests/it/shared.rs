@@ -1,4 +1,4 @@
-//! What several themes need: golden files, random graphs, random configurations.
+//! What several topics need: golden files, random graphs, random configurations.
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The path of a golden file beside the checkout, or `None` with a word on what is skipped.
+/// The path of a golden file next to the checkout, or `None` after reporting the skipped test.
 pub(crate) fn golden(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/goldens")).join(name);
     if !path.exists() {
-        // Past the test runner's capture: what was not tested must be seen.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        // Bypasses the test runner's capture: a skipped test must be visible.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing", path.display());
         return None;
     }
     Some(path)
@@ -29,7 +29,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Random features, many of them 0 or 1 as encodings have.
+    /// Random features, many of them 0 or 1 as in encodings.
     pub(crate) fn random(nodes: usize, channels: usize, random: &mut Stream) -> Self {
         let number = |random: &mut Stream| match random.below(4) {
             0 => 0.0,
@@ -39,7 +39,7 @@ impl Rows {
         Rows { nodes, numbers: (0..nodes * nodes * channels).map(|_| number(random)).collect() }
     }
 
-    /// The same graph with node i called `permutation[i]`.
+    /// The same graph with node i renamed to `permutation[i]`.
     pub(crate) fn permuted(&self, permutation: &[u32], channels: usize) -> Self {
         let mut numbers = vec![0.0; self.numbers.len()];
         for i in 0..self.nodes {
@@ -85,7 +85,7 @@ pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (x, y)| (x - y).abs().max(m))
 }
 
-/// The loss that is a combination of all scores with these slopes.
+/// The loss that is a linear combination of all scores with these coefficients.
 pub(crate) fn weighted(slopes: &[f64]) -> impl Fn(&Matrix) -> Result<Evaluated> {
     move |scores: &Matrix| {
         let value = scores.to_f64().iter().zip(slopes).map(|(s, w)| s * w).sum();
@@ -131,13 +131,13 @@ pub(crate) fn configs() -> impl Strategy<Value = PpgnConfig> {
     })
 }
 
-/// Any small configuration that runs on the quotient too.
+/// Any small configuration that also runs on the quotient space.
 pub(crate) fn on_both_spaces() -> impl Strategy<Value = PpgnConfig> {
     let model = prop_oneof![3 => Just(Model::Mp), 1 => Just(Model::Mlp)];
     (model, papers()).prop_map(|(model, config)| PpgnConfig { model, ..config })
 }
 
-/// Any small configuration of the paper's own model.
+/// Any small configuration of the paper's model.
 fn papers() -> impl Strategy<Value = PpgnConfig> {
     let m3 = prop_oneof![
         2 => Just(M3::Identity),

@@ -45,7 +45,7 @@ fn every_model_trains_and_predicts() {
     refused("lin").fails(2, "the model `lin` cannot run on the quotient space");
     refused("mp+lin").fails(2, "whole rows and columns");
     tiny(&folder.path().join("mlp-quotient"), "--model mlp --space quotient").ok();
-    tiny(&folder.path().join("x"), "--model lin --m4 none").fails(2, "linear layers and nothing else");
+    tiny(&folder.path().join("x"), "--model lin --m4 none").fails(2, "consist of linear layers only");
     line("train csl --model gin")
         .fails(2, "unknown variant `gin`, expected one of `mp`, `mp+lin`, `lin`, `mlp`");
     assert!(line("train --help").ok().out.contains("basis of linear"));
