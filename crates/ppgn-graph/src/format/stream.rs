@@ -92,7 +92,7 @@ pub(crate) fn write_lines(
         }
         match written == expected {
             true => Ok(()),
-            false => Err(Error::unfit(format!("{written} graphs, but {expected} were announced"))),
+            false => Err(Error::unfit(format!("{expected} graphs were announced, {written} came"))),
         }
     })
 }
@@ -121,7 +121,7 @@ mod tests {
         };
         for (graphs, given, message) in [
             (0, 0, format!("no graphs to write to {}", out.display())),
-            (2, 1, "1 graphs, but 2 were announced".to_string()),
+            (2, 1, "2 graphs were announced, 1 came".to_string()),
             (2, 3, "more graphs than the 2 announced".to_string()),
         ] {
             assert_eq!(write(graphs, given).unwrap_err().to_string(), message);

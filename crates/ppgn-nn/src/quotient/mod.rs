@@ -146,7 +146,7 @@ impl Quotient {
         &self.levels[level].example
     }
 
-    /// The rows a graph pools at a level, with their counts.
+    /// What each graph pools at a level: rows with their counts.
     ///
     /// # Panics
     /// If `level` exceeds [`depth`](Self::depth).
