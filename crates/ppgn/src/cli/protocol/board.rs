@@ -47,7 +47,7 @@ impl Board {
         if let (false, Some(first)) = (quiet, jobs.first()) {
             let s = &first.settings;
             let resumed = if left < epochs {
-                format!(", {} done already", counted(epochs - left, "epoch", "epochs"))
+                format!(", {} already done", counted(epochs - left, "epoch", "epochs"))
             } else {
                 String::new()
             };
