@@ -24,7 +24,7 @@ pub enum Error {
     Wl(#[from] ppgn_wl::Error),
     /// A network cannot be built, run, read or written.
     #[error(transparent)]
-    Network(ppgn_nn::Error),
+    Network(Box<ppgn_nn::Error>),
     /// A setting is unknown or out of range, or does not fit the data or another setting.
     #[error("{0}")]
     Settings(String),
@@ -207,7 +207,7 @@ impl From<ppgn_nn::Error> for Error {
             ppgn_nn::Error::File(defect) => Error::Graph(defect.into()),
             ppgn_nn::Error::Wl(error) => Error::Wl(error),
             ppgn_nn::Error::Interrupted => Error::Interrupted,
-            error => Error::Network(error),
+            error => Error::Network(Box::new(error)),
         }
     }
 }

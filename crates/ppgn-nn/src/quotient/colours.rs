@@ -136,7 +136,7 @@ impl Colours {
         };
         let sizes: Vec<usize> = kept.iter().map(|&graph| nodes[graph]).collect();
         let levels =
-            TupleLevels::new(order, &sizes, channels, depth, options, &rows).map_err(
+            TupleLevels::new(order, &sizes, channels, depth, options, rows).map_err(
                 |error| match error {
                     LevelsError::Rows { source, .. } => source,
                     LevelsError::Colouring(error) => translate(&error, &kept),
@@ -171,7 +171,7 @@ impl Colours {
     /// let parts = colours.parts().clone();
     /// assert_eq!(Colours::from_parts(parts.clone())?, colours);
     /// assert!(Colours::from_parts(ColourParts { channels: 2, ..parts }).is_err());
-    /// # Ok::<(), ppgn_graph::Error>(())
+    /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn from_parts(parts: ColourParts) -> Result<Self> {
         match parts.are_consistent() {

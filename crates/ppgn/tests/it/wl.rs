@@ -122,7 +122,7 @@ fn names_with_terminal_escapes_are_escaped() {
     let (path, svg) = (path.to_str().unwrap(), svg.to_str().unwrap());
     for args in [&["wl", "refine", path, "--svg", svg][..], &["wl", "digest", path], &["data", "info", path]]
     {
-        let ran = ppgn(args.iter().copied().collect::<Vec<_>>()).ok();
+        let ran = ppgn(args.to_vec()).ok();
         assert!(ran.out.contains("\\u{1b}[31m<red>&\\u{0}"), "{args:?}: {}", ran.out);
         assert!(!ran.out.contains('\x1b') && !ran.out.contains('\0'), "{args:?}: {:?}", ran.out);
     }
