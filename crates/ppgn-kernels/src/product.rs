@@ -8,7 +8,7 @@
 
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
@@ -83,14 +83,22 @@ pub(crate) fn product_backward<T: Real>(
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     assert!(others.iter().all(|&other| other == length));
+    within(graphs, 2, channels, length);
+}
+
+/// Holds the n^order rows of every graph within a slice, one graph after another.
+///
+/// # Panics
+/// If they are not.
+pub(crate) fn within(graphs: &[Square], order: usize, channels: usize, length: usize) {
     let mut next = 0;
     for graph in graphs {
         assert!(graph.start >= next, "graphs lie one after another");
-        let rows = graph.nodes.checked_mul(graph.nodes);
+        let rows = u32::try_from(order).ok().and_then(|order| graph.nodes.checked_pow(order));
         let end = rows.and_then(|rows| graph.start.checked_add(rows));
         next = end.expect("a graph's rows can be numbered");
     }
-    assert!(next.checked_mul(channels).is_some_and(|numbers| numbers <= length));
+    assert!(numbers(next, channels) <= length, "graphs have more rows than there are");
 }
 
 /// Every graph with every group of channels.

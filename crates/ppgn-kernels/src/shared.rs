@@ -2,6 +2,15 @@
 
 use std::marker::PhantomData;
 
+/// The numbers of a matrix. A product that wraps around would pass for the length of a short slice.
+///
+/// # Panics
+/// If they cannot be counted.
+#[inline]
+pub(crate) fn numbers(rows: usize, columns: usize) -> usize {
+    rows.checked_mul(columns).expect("the numbers of a matrix can be counted")
+}
+
 /// A slice that several tasks write to, each its own places.
 pub(crate) struct Shared<'a, T> {
     numbers: *mut T,

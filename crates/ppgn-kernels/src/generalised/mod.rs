@@ -9,7 +9,7 @@
 pub(crate) mod quotient;
 
 use crate::mlp::mask;
-use crate::product::Square;
+use crate::product::{Square, within};
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
@@ -96,6 +96,7 @@ fn each_line<T: Real>(
     numbers: &mut [T],
     call: impl Fn(&Square, usize, &mut [T]) + Sync,
 ) {
+    within(graphs, order, channels, numbers.len());
     let mut rest = numbers;
     let mut from = 0;
     let mut parts = Vec::with_capacity(graphs.len());

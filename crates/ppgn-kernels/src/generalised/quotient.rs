@@ -8,7 +8,7 @@ use super::{add, scale};
 use crate::mlp::mask;
 use crate::quotient::{Colours, Example};
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
 use rayon::prelude::*;
@@ -46,8 +46,8 @@ impl<'a> Terms<'a> {
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_generalised<T: Real>(colours: Colours<'_>, channels: usize, ys: &[&[T]], w: &mut [T]) {
     colours.check(ys.len());
-    assert!(ys.iter().all(|y| y.len() == colours.below * channels));
-    assert_eq!(w.len(), colours.examples.len() * channels);
+    assert!(ys.iter().all(|y| y.len() == numbers(colours.below, channels)));
+    assert_eq!(w.len(), numbers(colours.examples.len(), channels));
     w.par_chunks_mut(channels.max(1)).zip(colours.examples).for_each(|(w, &example)| {
         dispatch(Gather { colours, example, ys, w });
     });
@@ -96,9 +96,9 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     ds: &mut [&mut [T]],
 ) {
     colours.check(ys.len());
-    let below = colours.below * channels;
+    let below = numbers(colours.below, channels);
     assert!(ys.len() == ds.len() && ys.iter().all(|y| y.len() == below));
-    assert!(ds.iter().all(|d| d.len() == below) && dw.len() == colours.examples.len() * channels);
+    assert!(ds.iter().all(|d| d.len() == below) && dw.len() == numbers(colours.examples.len(), channels));
     ds.iter_mut().for_each(|d| d.fill(T::default()));
     let shared: Vec<Shared<'_, T>> = ds.iter_mut().map(|d| Shared::new(d)).collect();
     (0..channels.div_ceil(WIDTH)).into_par_iter().for_each(|group| {
