@@ -129,6 +129,10 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
+            // A part of a large graph takes a good part of a second.
+            if self.workspace.is_stopped() {
+                return;
+            }
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
@@ -164,6 +168,9 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
         let (b, rest) = rest.split_at_mut(PLANES * grid.size);
         let (d, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
+            if self.workspace.is_stopped() {
+                return;
+            }
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 // SAFETY: this task alone touches these channels of this graph.
                 grid.gather::<T, S>(part, row, to, |at, to| {

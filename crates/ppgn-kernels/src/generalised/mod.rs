@@ -13,6 +13,7 @@ use crate::product::{Square, within};
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
+use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// W from Y1, ..., Yk, every tuple a row.
@@ -22,9 +23,15 @@ use rayon::prelude::*;
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k * channels).
-pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn generalised_product<T: Real>(
+    workspace: &Workspace,
+    graphs: &[Square],
+    channels: usize,
+    ys: &[&[T]],
+    w: &mut [T],
+) {
     assert!(ys.len() >= 2 && ys.iter().all(|y| y.len() == w.len()));
-    each_line(graphs, ys.len(), channels, w, |graph, line, out| {
+    each_line(workspace, graphs, ys.len(), channels, w, |graph, line, out| {
         dispatch(Sum { graph, line, channels, out, last: ys[ys.len() - 1], factors: &ys[..ys.len() - 1] });
     });
 }
@@ -37,6 +44,7 @@ pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, y
 /// # Complexity
 /// O(sum of n^(k+1) * k^2 * channels).
 pub(crate) fn generalised_product_backward<T: Real>(
+    workspace: &Workspace,
     graphs: &[Square],
     channels: usize,
     dw: &[T],
@@ -47,7 +55,7 @@ pub(crate) fn generalised_product_backward<T: Real>(
     assert!(order >= 2 && ds.len() == order);
     assert!(ys.iter().all(|y| y.len() == dw.len()) && ds.iter().all(|d| d.len() == dw.len()));
     for (q, d) in ds.iter_mut().enumerate() {
-        each_line(graphs, order, channels, d, |graph, line, out| {
+        each_line(workspace, graphs, order, channels, d, |graph, line, out| {
             match q + 1 < order {
                 true => dispatch(Back { graph, line, channels, q, dw, ys, out: &mut *out }),
                 false => {
@@ -90,6 +98,7 @@ impl Square {
 
 /// Calls with every graph, the number of a line of it, and the line.
 fn each_line<T: Real>(
+    workspace: &Workspace,
     graphs: &[Square],
     order: usize,
     channels: usize,
@@ -110,7 +119,7 @@ fn each_line<T: Real>(
     }
     parts.into_par_iter().for_each(|(graph, part)| {
         let lines = part.par_chunks_mut(graph.nodes * channels).enumerate();
-        lines.for_each(|(line, out)| call(graph, line, out));
+        lines.filter(|_| !workspace.is_stopped()).for_each(|(line, out)| call(graph, line, out));
     });
 }
 

@@ -5,13 +5,14 @@
 //! itself would have C(n + 2a, 2a) channels, a those of the round before. The new codes are those of one pair a colour;
 //! every colour must get a different one, which is checked, or else tables are drawn again.
 
+use super::Options;
 use super::encoding::{Multiset, Tables, Wanted, tables};
 use super::exact::{Largest, beyond};
 use super::form::Form;
 use super::plan::Plan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
-use ppgn_wl::Refinement;
+use ppgn_wl::{Interrupt, Refinement};
 use std::collections::BTreeSet;
 
 /// What the colours of a round are made of.
@@ -85,9 +86,10 @@ pub(super) fn block(
     input: &Input<'_>,
     colours: &Refinement,
     round: usize,
-    multiset: Multiset,
+    options: &Options,
     largest: &mut Largest,
 ) -> Result<(Plan, Vec<i64>)> {
+    let multiset = options.multiset;
     let members = Members::new(input.form, input.nodes, colours, round);
     let (before, after) = (input.codes.len(), members.colours.len());
     let sums = input.form.sums;
@@ -102,7 +104,7 @@ pub(super) fn block(
         after,
         words: &words,
     };
-    let (tables, codes, draws) = separating(input, &members, &wanted, largest)?;
+    let (tables, codes, draws) = separating(input, &members, &wanted, &options.interrupt, largest)?;
     let domain = Codes::new(input.channels.to_vec(), input.codes.to_vec());
     // From a value a colour to a value a rank.
     let ranked = |table: &Vec<i64>| {
@@ -135,10 +137,12 @@ fn separating(
     input: &Input<'_>,
     members: &Members,
     wanted: &Wanted<'_>,
+    interrupt: &Interrupt,
     largest: &mut Largest,
 ) -> Result<(Tables, Vec<i64>, usize)> {
     let mut attempt = 0;
     while let Some(tables) = tables(wanted, attempt) {
+        interrupt.check()?;
         let tables = tables?;
         attempt += 1;
         let codes = members.codes(input.codes, &tables);
