@@ -42,6 +42,8 @@ EPOCHS = 12
 HOSTILE = ["-1", "0", "1", "2147483648", "4294967296", "9223372036854775808", "18446744073709551615",
            "18446744073709551616", "1e39", "1e309", "nan", "inf", "-0", "1.5", "", " ", "a", "\u2603", "1 2 3"]
 
+SOUND = ["1", "2", "3", "16", "0.1", "8,8", "1GiB", "80/10/10", "3-fwl", "quotient", "f64", "paper"]
+
 
 class Soak:
     def __init__(self, args):
@@ -231,36 +233,44 @@ class Soak:
 
     def killed_command(self, name, out, resumes):
         if name == "train":
-            new = ["train", *TINY, "--split", "50/25/25", "--epochs", 40, "--out", out]
+            new = ["train", *TINY, "--split", "50/25/25", "--epochs", 200, "--out", out]
             return ["train", "--quiet", "--threads", "1", "--resume", out] if resumes else new
         more = ["--folds", "1-3"] if name == "cv" else ["--grid", self.grid]
-        return [name, *TINY, *more, "--epochs", 10, "--jobs", 2, "--out", out]
+        return [name, *TINY, *more, "--epochs", 60, "--jobs", 2, "--out", out]
 
     def kills(self, case, count):
-        """A chain of kills of one command, and whether it ends as if nothing had been."""
-        kind = "kills"
-        rng = self.random(kind, case)
+        """So many kills of one command, and whether it ends as if nothing had been."""
+        rng = self.random("kills", case)
         name = rng.choice(["train", "train", "cv", "search"])
+        while count > 0:
+            folder = Path(tempfile.mkdtemp(dir=self.work))
+            words, sent, why = self.killed(rng, name, folder / "out", count)
+            # Kills of a chain share its end; where that is wrong, one of them was.
+            for number in range(sent):
+                verdict = FAILED if why and number == 0 else OK
+                self.note("kills", case, words, verdict, why, [folder])
+            count -= max(sent, 1)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def killed(self, rng, name, out, count):
+        """Kills a command up to so many times, and lets it end: (its words, kills, what is wrong)."""
         whole, seconds = self.wholes[name]
-        out = Path(tempfile.mkdtemp(dir=self.work)) / "out"
         sent, why = 0, ""
-        for _ in range(count):
-            words = self.killed_command(name, out, out.exists())
-            process = subprocess.Popen(self.command(words), cwd=self.work, env=self.environment,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(rng.random() * min(seconds, 2.0) * 0.7)
-            over = process.poll() is not None
+        while sent < count:
+            process = subprocess.Popen(self.command(self.killed_command(name, out, out.exists())), cwd=self.work,
+                                       env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.random() * seconds * 0.5)
+            if process.poll() is not None:
+                break
             process.send_signal(rng.choice([signal.SIGKILL] * 3 + [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
+            sent += 1
             try:
                 process.wait(timeout=5)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
                 why = why or "a signal did not stop it"
-            sent += 1
-            if over and process.returncode == 0:
-                break
-            if process.returncode not in (0, -signal.SIGKILL, 129, 130, 143):
+            if process.returncode not in (0, -signal.SIGKILL, 129, 130, 143, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP):
                 why = why or f"exit code {process.returncode}"
         words = self.killed_command(name, out, out.exists())
         code, _, err = self.run(words, seconds=600)
@@ -268,11 +278,7 @@ class Soak:
             why = why or f"it could not be resumed: {err.decode(errors='replace')}"
         elif result(out) != whole:
             why = why or "it ended with other bytes"
-        for number in range(sent):
-            last = number == sent - 1
-            self.note(kind, case, words, FAILED if why and last else OK, why, [out] if out.exists() else [])
-        shutil.rmtree(out.parent, ignore_errors=True)
-        return sent
+        return words, sent, why
 
     # Hostile options.
 
@@ -302,7 +308,7 @@ class Soak:
         subjects = self.SUBJECTS.get(name, self.SPECS)
         words += [rng.choice(subjects)] if subjects else []
         for option in rng.sample(self.OPTIONS[name], rng.choice([1, 1, 2, 3])):
-            value = rng.choice(HOSTILE + ["x" * 5000, "../../..", "/dev/null", "\x1b[2J", "-", "2-fwl", "9-fwl", "dense"])
+            value = rng.choice(SOUND) if rng.random() < 0.4 else rng.choice(HOSTILE + ["x" * 5000, "../../..", "/dev/null", "\x1b[2J", "-", "2-fwl", "9-fwl", "dense"])
             words.append(f"{option}={value}")
         folder = Path(tempfile.mkdtemp(dir=self.work))
         process = subprocess.Popen(self.command(words), cwd=folder, env=self.environment,
@@ -367,14 +373,14 @@ class Soak:
         pool = concurrent.futures.ThreadPoolExecutor(self.args.jobs)
         waiting = iter(calls)
         try:
-            running = {pool.submit(call) for call, _ in zip(waiting, range(4 * self.args.jobs))}
+            running = {pool.submit(call) for _, call in zip(range(4 * self.args.jobs), waiting)}
             done, shown = 0, start
             while running:
                 ended, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
                 for future in ended:
                     future.result()
                     done += 1
-                    running |= {pool.submit(call) for call, _ in zip(waiting, range(1))}
+                    running |= {pool.submit(call) for _, call in zip(range(1), waiting)}
                 if time.monotonic() - shown > 10:
                     shown = time.monotonic()
                     print(f"{done} of {len(calls)}, {len(self.failures)} failed", file=sys.stderr)

@@ -12,11 +12,21 @@ mod scaling;
 mod step;
 mod usage;
 
+use crate::error::{Error, Result};
+
 pub use cost::{CostFigures, Subject, cost};
 pub use epoch::{EpochFigures, EpochWork, epoch};
 pub use gemm::gemm_gflops;
 pub use scaling::{Growth, sizes, write_scaling};
 pub use step::{StepFigures, StepWork, step, step_flops};
+
+/// An error for a number of repetitions that nobody waits for, and whose times would not fit into memory.
+fn at_most_a_million(what: &str, number: usize) -> Result<()> {
+    match number <= 1_000_000 {
+        true => Ok(()),
+        false => Err(Error::settings(format!("{number} {what} are too many: at most 1000000 are timed"))),
+    }
+}
 
 /// The middle one of some numbers; of an even number the upper middle one.
 fn median(mut numbers: Vec<f64>) -> f64 {

@@ -6,9 +6,11 @@ mod figure;
 pub(crate) mod reproduce;
 pub(crate) mod search;
 
-use super::interrupt::INTERRUPTED;
+use super::interrupt::interrupted;
 use super::output;
+use super::session::MemoryArgs;
 use anyhow::Result;
+use ppgn::train::Session;
 use ppgn::train::protocol::Workers;
 use serde::Serialize;
 use std::path::Path;
@@ -24,6 +26,8 @@ pub(crate) struct WorkArgs {
     /// cores, at least 1]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -35,6 +39,11 @@ pub(crate) struct WorkArgs {
 impl WorkArgs {
     fn workers(&self) -> Workers {
         Workers::new(self.jobs.map(usize::from), self.threads.map(usize::from))
+    }
+
+    /// A session that signals interrupt, with the limit of `--max-memory`.
+    fn session(&self) -> Session {
+        self.memory.session()
     }
 
     fn one_by_one(&self) -> Workers {
@@ -49,7 +58,7 @@ fn stopped(folder: &Path) -> ExitCode {
         folder.display(),
         folder.display()
     );
-    ExitCode::from(INTERRUPTED)
+    ExitCode::from(interrupted())
 }
 
 /// Ends a command: its report as one object with what it took and where its runs are, or as text.
