@@ -2,6 +2,7 @@
 
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::real::Real;
+use crate::shared::numbers;
 use crate::workspace::Workspace;
 use rayon::prelude::*;
 
@@ -24,7 +25,7 @@ impl<'a, T: Real> Layer<'a, T> {
     /// # Panics
     /// If the array is too short.
     pub fn cut(flat: &'a [T], inputs: usize, outputs: usize) -> (Self, &'a [T]) {
-        let (weight, rest) = flat.split_at(inputs * outputs);
+        let (weight, rest) = flat.split_at(numbers(inputs, outputs));
         let (bias, rest) = rest.split_at(outputs);
         (Layer { weight, bias, inputs, outputs }, rest)
     }

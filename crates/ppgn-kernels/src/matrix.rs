@@ -3,6 +3,7 @@
 use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
 use crate::linear::chunk_rows;
 use crate::real::Real;
+use crate::shared::numbers;
 use crate::workspace::Workspace;
 use rayon::prelude::*;
 
@@ -23,7 +24,7 @@ pub fn multiply<T: Real>(
     y: &mut [T],
     add: bool,
 ) {
-    assert_eq!(m.len(), depth * columns);
+    assert_eq!(m.len(), numbers(depth, columns));
     by_chunks(workspace, x, View::part(m, depth, columns, 0, columns), y, add);
 }
 
@@ -44,7 +45,7 @@ pub fn multiply_transposed<T: Real>(
     y: &mut [T],
     add: bool,
 ) {
-    assert_eq!(m.len(), depth * columns);
+    assert_eq!(m.len(), numbers(depth, columns));
     by_chunks(workspace, x, View::part(m, depth, columns, 0, columns).transposed(), y, add);
 }
 
@@ -80,7 +81,7 @@ pub fn add_outer<T: Real>(
     (d, columns): (&[T], usize),
     c: &mut [T],
 ) {
-    assert_eq!(c.len(), depth * columns);
+    assert_eq!(c.len(), numbers(depth, columns));
     let bs = vec![Columns { b: d, width: columns, from: 0 }];
     outer(workspace, vec![Product { a: x, bs, c, stride: columns, sums: None }]);
 }

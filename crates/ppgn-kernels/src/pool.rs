@@ -4,8 +4,9 @@
 //! Where several pairs attain a maximum, its gradient is split evenly among them. The forward pass records all of them,
 //! so the backward pass updates a few numbers per graph instead of scanning all rows.
 
-use crate::product::Square;
+use crate::product::{Square, within};
 use crate::real::Real;
+use crate::shared::numbers;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::{Patterns, patterns};
 use rayon::prelude::*;
@@ -65,6 +66,27 @@ impl Pools<'_> {
         patterns(*order)
     }
 
+    /// Checks that all rows, patterns and results are within bounds, and returns the width of a result.
+    fn check(&self, channels: usize, x: usize, to: usize) -> usize {
+        let width = numbers(self.patterns(), channels);
+        match self {
+            Pools::Dense { order, graphs, place } => {
+                within(graphs, *order, channels, x);
+                assert!(place.len() == graphs.len() && place.iter().all(|&place| place < graphs.len()));
+            }
+            Pools::Quotient { counts, offsets, .. } => {
+                assert!(
+                    !offsets.is_empty() && offsets.is_sorted() && offsets[offsets.len() - 1] <= counts.len()
+                );
+                let (rows, patterns) = (x.checked_div(channels).unwrap_or(0), self.patterns());
+                let is_there = |c: &Count| (c.row as usize) < rows && (c.pattern as usize) < patterns;
+                assert!(counts.iter().all(is_there), "a count of a row or a pattern that is not there");
+            }
+        }
+        assert_eq!(to, numbers(self.graphs(), width));
+        width
+    }
+
     /// Calls a function for every row of a graph: its index, its pattern, and the number of tuples it represents.
     #[inline(always)]
     fn each(&self, graph: usize, mut call: impl FnMut(usize, usize, u32)) {
@@ -110,8 +132,7 @@ pub struct Ties<T> {
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T], ties: bool) -> Ties<T> {
-    let width = pools.patterns() * channels;
-    assert_eq!(to.len(), pools.graphs() * width);
+    let width = pools.check(channels, x.len(), to.len());
     let mut pooled: Vec<(Vec<T>, Vec<Tie<T>>)> = Vec::new();
     (0..pools.graphs())
         .into_par_iter()
@@ -190,7 +211,8 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
 /// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties<T>, d: &[T], dx: &mut [T]) {
-    let width = pools.patterns() * channels;
+    let width = pools.check(channels, dx.len(), d.len());
+    assert!(ties.graphs.len() == pools.graphs() || ties.graphs.is_empty());
     for (graph, ties) in ties.graphs.iter().enumerate() {
         let d = &d[pools.place(graph) * width..][..width];
         for &(row, place, share) in ties {
@@ -209,8 +231,7 @@ pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
-    let width = pools.patterns() * channels;
-    assert_eq!(to.len(), pools.graphs() * width);
+    let width = pools.check(channels, x.len(), to.len());
     let mut sums: Vec<Vec<T>> = Vec::new();
     (0..pools.graphs())
         .into_par_iter()
@@ -237,7 +258,7 @@ pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
 /// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_sum_backward<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
-    let width = pools.patterns() * channels;
+    let width = pools.check(channels, dx.len(), d.len());
     for graph in 0..pools.graphs() {
         let d = &d[pools.place(graph) * width..][..width];
         pools.each(graph, |row, pattern, count| {

@@ -8,7 +8,7 @@
 
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
@@ -83,14 +83,22 @@ pub(crate) fn product_backward<T: Real>(
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
     assert!(others.iter().all(|&other| other == length));
+    within(graphs, 2, channels, length);
+}
+
+/// Holds the n^order rows of every graph within a slice, one graph after another.
+///
+/// # Panics
+/// If they are not.
+pub(crate) fn within(graphs: &[Square], order: usize, channels: usize, length: usize) {
     let mut next = 0;
     for graph in graphs {
         assert!(graph.start >= next, "graphs are in order and do not overlap");
-        let rows = graph.nodes.checked_mul(graph.nodes);
+        let rows = u32::try_from(order).ok().and_then(|order| graph.nodes.checked_pow(order));
         let end = rows.and_then(|rows| graph.start.checked_add(rows));
         next = end.expect("the number of rows fits in usize");
     }
-    assert!(next.checked_mul(channels).is_some_and(|numbers| numbers <= length));
+    assert!(numbers(next, channels) <= length, "graphs have more rows than there are");
 }
 
 /// Every combination of a graph and a group of channels.
@@ -121,6 +129,10 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
         let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
         let (b, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
+            // A part of a large graph takes a good part of a second.
+            if self.workspace.is_stopped() {
+                return;
+            }
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
@@ -156,6 +168,9 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
         let (b, rest) = rest.split_at_mut(PLANES * grid.size);
         let (d, out) = rest.split_at_mut(PLANES * grid.size);
         for part in self.part.cut(PLANES * S::LANES) {
+            if self.workspace.is_stopped() {
+                return;
+            }
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 // SAFETY: only this task accesses these channels of this graph.
                 grid.gather::<T, S>(part, row, to, |at, to| {

@@ -2,6 +2,15 @@
 
 use std::marker::PhantomData;
 
+/// The size of a matrix. A product that wraps around would pass for the length of a short slice.
+///
+/// # Panics
+/// If it does not fit in `usize`.
+#[inline]
+pub(crate) fn numbers(rows: usize, columns: usize) -> usize {
+    rows.checked_mul(columns).expect("the size of a matrix fits in usize")
+}
+
 /// A slice that several tasks write to, each to different positions.
 pub(crate) struct Shared<'a, T> {
     numbers: *mut T,

@@ -5,10 +5,10 @@
 //! over q of Lq applied to the q-th part of the gradient of W.
 
 use crate::mlp::mask;
-use crate::product::Square;
+use crate::product::{Square, within};
 use crate::quotient::ColourMatrix;
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::tuples::steps;
 use rayon::prelude::*;
 
@@ -21,7 +21,8 @@ use rayon::prelude::*;
 /// # Complexity
 /// O(sum of n^k * k * channels).
 pub(crate) fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usize, y: &[T], w: &mut [T]) {
-    assert_eq!(w.len(), y.len() * order);
+    assert_eq!(w.len(), numbers(y.len(), order));
+    within(graphs, order, channels, y.len());
     for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
         let places = graph.places(order);
         let sums: Vec<Vec<T>> =
@@ -52,7 +53,8 @@ pub(crate) fn index_sums_backward<T: Real>(
     y: &[T],
     d: &mut [T],
 ) {
-    assert!(dw.len() == y.len() * order && d.len() == y.len());
+    assert!(dw.len() == numbers(y.len(), order) && d.len() == y.len());
+    within(graphs, order, channels, y.len());
     for graph in graphs.iter().filter(|graph| graph.nodes > 0 && channels > 0) {
         let places = graph.places(order);
         let sums: Vec<Vec<T>> = places
@@ -134,8 +136,8 @@ pub(crate) fn quotient_sums<T: Real>(
     w: &mut [T],
 ) {
     colours.check(order);
-    assert!(y.len() == colours.below * channels);
-    assert!(w.len() == colours.examples.len() * order * channels);
+    assert_eq!(y.len(), numbers(colours.below, channels));
+    assert_eq!(w.len(), numbers(numbers(colours.examples.len(), order), channels));
     w.par_chunks_mut((order * channels).max(1)).zip(colours.examples).for_each(|(w, example)| {
         let graph = example.graph as usize;
         let factor = T::rounded(colours.factors[graph]);
@@ -169,8 +171,8 @@ pub(crate) fn quotient_sums_backward<T: Real>(
     d: &mut [T],
 ) {
     colours.check(order);
-    assert!(y.len() == colours.below * channels && d.len() == y.len());
-    assert!(dw.len() == colours.examples.len() * order * channels);
+    assert!(y.len() == numbers(colours.below, channels) && d.len() == y.len());
+    assert_eq!(dw.len(), numbers(numbers(colours.examples.len(), order), channels));
     const WIDTH: usize = 32;
     d.fill(T::default());
     let shared = Shared::new(d);

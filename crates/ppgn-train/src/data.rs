@@ -1,6 +1,7 @@
 //! What a run predicts, and its dataset made ready: encoder, classes, standardised targets.
 
 use crate::error::{Error, Result};
+use crate::memory::Guard;
 use crate::session::Session;
 use crate::settings::{Origin, Settings};
 use crate::space::{Choosing, Chosen};
@@ -150,6 +151,8 @@ pub struct Prepared {
     precision: Precision,
     /// What the rows of a batch are, and why.
     pub(crate) space: Chosen,
+    /// The bytes that training takes at most, by an estimate.
+    pub(crate) memory: u64,
 }
 
 impl Prepared {
@@ -176,6 +179,12 @@ impl Prepared {
             session,
         }
         .choose()?;
+        let (network, precision) = (&settings.network, settings.training.precision);
+        let memory = Guard::new(session, network, precision, dataset, space.colours.as_deref()).training(
+            &settings.training,
+            &split,
+            settings.drawn_from(),
+        )?;
         let mut prepared = Prepared {
             dataset: dataset.clone(),
             space,
@@ -185,7 +194,8 @@ impl Prepared {
             goal: settings.goal.clone(),
             scaling: Vec::new(),
             targets: Vec::new(),
-            precision: settings.training.precision,
+            precision,
+            memory,
         };
         if let Goal::Targets(targets) = &settings.goal {
             prepared.standardise(targets, &settings.scaling)?;

@@ -111,6 +111,20 @@ pub enum Error {
     /// The loss, or its gradient, is not finite.
     #[error("{0}")]
     NotFinite(NotFinite),
+    /// A pass over a batch would need more memory than there is. Nothing was allocated.
+    #[error("{} about {} of memory, but only {} may be used; {fits}", fits.refused(*graphs, *nodes), bytes(*need), bytes(*limit))]
+    Memory {
+        /// The estimated need in bytes.
+        need: u64,
+        /// The limit in bytes: the session's, or what the system has available.
+        limit: u64,
+        /// Graphs of the batch, or runs side by side.
+        graphs: usize,
+        /// Nodes of its largest graph.
+        nodes: usize,
+        /// What would fit.
+        fits: Fits,
+    },
     /// One of several runs failed.
     #[error("{name}: {source}")]
     Job {
@@ -133,6 +147,50 @@ pub enum Error {
     /// The runs do not give what was to be computed from them.
     #[error("{0}")]
     Incomplete(String),
+}
+
+/// What fits into memory instead of what was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fits {
+    /// Batches of this many of the graphs.
+    Batch(usize),
+    /// One graph of up to this many nodes.
+    Nodes(usize),
+    /// This many runs side by side.
+    Jobs(usize),
+}
+
+impl std::fmt::Display for Fits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fits::Batch(1) => write!(f, "one graph at a time would fit"),
+            Fits::Batch(n) => write!(f, "batches of {n} graphs would fit"),
+            Fits::Nodes(0) => write!(f, "the network alone is too large"),
+            Fits::Nodes(n) => write!(f, "one graph of up to {n} nodes would fit"),
+            Fits::Jobs(1) => write!(f, "one run at a time would fit"),
+            Fits::Jobs(n) => write!(f, "{n} runs side by side would fit"),
+        }
+    }
+}
+
+impl Fits {
+    /// What was refused, with its verb.
+    fn refused(&self, number: usize, nodes: usize) -> String {
+        match (self, number) {
+            (Fits::Jobs(_), _) => {
+                format!("{number} runs side by side on graphs with up to {nodes} nodes need")
+            }
+            (_, 1) => format!("a batch of one graph with {nodes} nodes needs"),
+            _ => format!("a batch of {number} graphs with up to {nodes} nodes needs"),
+        }
+    }
+}
+
+/// A number of bytes as people write it.
+fn bytes(n: u64) -> String {
+    let unit = [("TiB", 40), ("GiB", 30), ("MiB", 20)].into_iter().find(|(_, bits)| n >> bits > 0);
+    let (unit, bits) = unit.unwrap_or(("KiB", 10));
+    format!("{:.1} {unit}", n as f64 / (1u64 << bits) as f64)
 }
 
 /// Where a loss, or its gradient, was not finite. The last checkpoint is kept.
@@ -191,6 +249,7 @@ impl Error {
             | Error::Varied { .. }
             | Error::VariedSeed { .. } => true,
             Error::Run { .. }
+            | Error::Memory { .. }
             | Error::NotFinite(_)
             | Error::Threads { .. }
             | Error::Interrupted

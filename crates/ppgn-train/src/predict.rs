@@ -2,6 +2,7 @@
 
 use crate::data::{Goal, no_empty_graph};
 use crate::error::{Error, Result};
+use crate::memory::check_prediction;
 use crate::metrics::argmax;
 use crate::run::{Run, exists, read_settings};
 use crate::session::Session;
@@ -80,6 +81,16 @@ impl Predictor {
         compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
         self.fits(dataset)?;
+        let training = &self.settings.training;
+        if training.space != SpaceChoice::Quotient {
+            check_prediction(
+                &self.session,
+                &self.settings.network,
+                training.precision,
+                dataset,
+                training.batch,
+            )?;
+        }
         self.session.install(|| {
             let mut rows = Vec::with_capacity(dataset.len());
             for graphs in dataset.graphs().chunks(self.settings.training.batch) {
@@ -113,7 +124,8 @@ impl Predictor {
         match self.settings.training.space {
             SpaceChoice::Quotient => {
                 let interrupt = self.session.interrupt().clone();
-                let options = ColouringOptions { interrupt, ..ColouringOptions::default() };
+                let max_memory = self.session.memory();
+                let options = ColouringOptions { max_memory, interrupt, ..ColouringOptions::default() };
                 let colours = Colours::of(network, &self.encoder, graphs, precision, &options)?;
                 Ok(Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>())?)
             }

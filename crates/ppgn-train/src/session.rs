@@ -49,7 +49,8 @@ impl Session {
         self
     }
 
-    /// The same session with a limit on the memory that a colouring may take, in bytes.
+    /// The same session with a limit on the memory that colouring, training and prediction may take, in bytes. It is held
+    /// against estimates: what would need more is refused before it starts.
     pub fn with_max_memory(mut self, bytes: Option<u64>) -> Self {
         self.max_memory = bytes;
         self
@@ -74,9 +75,15 @@ impl Session {
         &self.interrupt
     }
 
-    /// The limit on the memory of a colouring.
+    /// The limit on memory that was set.
     pub fn max_memory(&self) -> Option<u64> {
         self.max_memory
+    }
+
+    /// The bytes that work may take: the limit that was set, or what the machine and its control groups have
+    /// [available](ppgn_graph::memory::available). `None` where neither is known.
+    pub fn memory(&self) -> Option<u64> {
+        self.max_memory.or_else(ppgn_graph::memory::available)
     }
 
     /// An error once the interrupt was set.

@@ -248,9 +248,11 @@ impl Product {
                 (Product::Sums(order), Pairs::Quotient { colours, .. }, [d]) => {
                     quotient_sums_backward(colours, order, channels, w, ys[0], d);
                 }
-                (_, Pairs::Dense(graphs), ds) => generalised_product_backward(graphs, channels, w, &ys, ds),
+                (_, Pairs::Dense(graphs), ds) => {
+                    generalised_product_backward(workspace, graphs, channels, w, &ys, ds)
+                }
                 (_, Pairs::Quotient { colours, .. }, ds) => {
-                    quotient_generalised_backward(colours, channels, w, &ys, ds);
+                    quotient_generalised_backward(workspace, colours, channels, w, &ys, ds);
                 }
             }
         }

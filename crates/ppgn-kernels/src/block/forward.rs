@@ -222,9 +222,11 @@ impl Product {
             (Product::Matrix, Pairs::Quotient { colours, .. }) => {
                 quotient_product(workspace, colours, channels, ys[0], ys[1], w);
             }
-            (Product::Generalised, Pairs::Dense(graphs)) => generalised_product(graphs, channels, &ys, w),
+            (Product::Generalised, Pairs::Dense(graphs)) => {
+                generalised_product(workspace, graphs, channels, &ys, w)
+            }
             (Product::Generalised, Pairs::Quotient { colours, .. }) => {
-                quotient_generalised(colours, channels, &ys, w);
+                quotient_generalised(workspace, colours, channels, &ys, w);
             }
             (Product::Sums(order), Pairs::Dense(graphs)) => index_sums(graphs, order, channels, ys[0], w),
             (Product::Sums(order), Pairs::Quotient { colours, .. }) => {

@@ -21,8 +21,9 @@ use crate::gemm::{Panels, View};
 use crate::linear::add_to;
 use crate::matrix::add_outer;
 use crate::mlp::mask;
-use crate::product::Square;
+use crate::product::{Square, within};
 use crate::real::Real;
+use crate::shared::numbers;
 use crate::workspace::{Buffer, Workspace};
 use sums::{Epilogue, Sums, mapped, transposed};
 
@@ -60,8 +61,8 @@ impl<'a, T: Real> Equivariant<'a, T> {
     /// # Panics
     /// If the array is too short.
     pub fn cut(flat: &'a [T], inputs: usize, outputs: usize) -> (Self, &'a [T]) {
-        let (weight, rest) = flat.split_at(OPERATIONS * inputs * outputs);
-        let (bias, rest) = rest.split_at(BIASES * outputs);
+        let (weight, rest) = flat.split_at(numbers(numbers(OPERATIONS, inputs), outputs));
+        let (bias, rest) = rest.split_at(numbers(BIASES, outputs));
         (Equivariant { weight, bias, inputs, outputs }, rest)
     }
 
@@ -100,6 +101,7 @@ impl<'a, T: Real> Equivariant<'a, T> {
     /// O(sum of (n^2 + n) * inputs * outputs).
     pub(crate) fn forward(&self, workspace: &Workspace, graphs: &[Square], x: &[T]) -> Buffer<T> {
         let (a, b) = (self.inputs, self.outputs);
+        within(graphs, 2, a, x.len());
         let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
         let sums = Sums::of(workspace, graphs, x, a).means(graphs, a);
         let mut spread = Sums {
@@ -136,6 +138,8 @@ impl<'a, T: Real> Equivariant<'a, T> {
         gradient: &mut [T],
     ) {
         let (a, b) = (self.inputs, self.outputs);
+        within(graphs, 2, a, x.len());
+        within(graphs, 2, b, d.len());
         let sums = Sums::of(workspace, graphs, x, a).means(graphs, a);
         // The gradient of a broadcast along rows is the row sum; likewise for columns, the diagonal and all entries.
         let of_d = Sums::of(workspace, graphs, d, b);

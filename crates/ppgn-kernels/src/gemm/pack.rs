@@ -1,6 +1,7 @@
 //! Matrices packed for the registers.
 
 use crate::real::Real;
+use crate::shared::numbers as count;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 
@@ -17,7 +18,8 @@ pub(crate) struct View<'a, T> {
 impl<'a, T> View<'a, T> {
     /// Columns `from..from + columns` of a row-major matrix with `width` columns.
     pub(crate) fn part(numbers: &'a [T], rows: usize, width: usize, from: usize, columns: usize) -> Self {
-        assert!(from + columns <= width && numbers.len() >= rows * width);
+        assert!(from.checked_add(columns).is_some_and(|end| end <= width));
+        assert!(numbers.len() >= count(rows, width));
         let numbers = if rows == 0 { numbers } else { &numbers[from..] };
         View { numbers, rows, columns, down: width, right: 1 }
     }
@@ -54,7 +56,7 @@ impl<T: Real> Kernel<T> for Pack<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Panels<T> {
         let View { numbers, rows, columns, down, right } = self.matrix;
-        let mut packed = Buffer::dirty(self.workspace, rows * columns.next_multiple_of(S::NR));
+        let mut packed = Buffer::dirty(self.workspace, count(rows, columns.next_multiple_of(S::NR)));
         for (panel, to) in packed.chunks_exact_mut((rows * S::NR).max(1)).enumerate() {
             let from = panel * S::NR;
             let width = S::NR.min(columns - from);

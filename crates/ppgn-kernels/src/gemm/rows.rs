@@ -3,6 +3,7 @@
 use super::micro::{accumulate, spill};
 use super::pack::Panels;
 use crate::real::Real;
+use crate::shared::numbers;
 use crate::simd::{Kernel, MAX_NR, MR, Simd, dispatch};
 
 /// The initial value of a row of the result.
@@ -42,7 +43,7 @@ pub(crate) fn rows<T: Real>(a: &[T], b: &Panels<T>, c: &mut [T], start: Start<'_
         return;
     }
     let rows = c.len() / b.columns;
-    assert_eq!((rows * b.columns, rows * b.depth), (c.len(), a.len()));
+    assert_eq!((rows * b.columns, numbers(rows, b.depth)), (c.len(), a.len()));
     match start {
         Start::Bias(bias) => assert_eq!(bias.len(), b.columns),
         Start::Table(table, index) => {

@@ -10,10 +10,11 @@
 pub(crate) mod quotient;
 
 use crate::mlp::mask;
-use crate::product::Square;
+use crate::product::{Square, within};
 use crate::real::Real;
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
+use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// W from Y1, ..., Yk on the dense space: one row per tuple.
@@ -23,9 +24,15 @@ use rayon::prelude::*;
 ///
 /// # Complexity
 /// O(sum of n^(k+1) * k * channels).
-pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, ys: &[&[T]], w: &mut [T]) {
+pub(crate) fn generalised_product<T: Real>(
+    workspace: &Workspace,
+    graphs: &[Square],
+    channels: usize,
+    ys: &[&[T]],
+    w: &mut [T],
+) {
     assert!(ys.len() >= 2 && ys.iter().all(|y| y.len() == w.len()));
-    each_line(graphs, ys.len(), channels, w, |graph, line, out| {
+    each_line(workspace, graphs, ys.len(), channels, w, |graph, line, out| {
         dispatch(Sum { graph, line, channels, out, last: ys[ys.len() - 1], factors: &ys[..ys.len() - 1] });
     });
 }
@@ -39,6 +46,7 @@ pub(crate) fn generalised_product<T: Real>(graphs: &[Square], channels: usize, y
 /// # Complexity
 /// O(sum of n^(k+1) * k^2 * channels).
 pub(crate) fn generalised_product_backward<T: Real>(
+    workspace: &Workspace,
     graphs: &[Square],
     channels: usize,
     dw: &[T],
@@ -49,7 +57,7 @@ pub(crate) fn generalised_product_backward<T: Real>(
     assert!(order >= 2 && ds.len() == order);
     assert!(ys.iter().all(|y| y.len() == dw.len()) && ds.iter().all(|d| d.len() == dw.len()));
     for (q, d) in ds.iter_mut().enumerate() {
-        each_line(graphs, order, channels, d, |graph, line, out| {
+        each_line(workspace, graphs, order, channels, d, |graph, line, out| {
             match q + 1 < order {
                 true => dispatch(Back { graph, line, channels, q, dw, ys, out: &mut *out }),
                 false => {
@@ -92,12 +100,14 @@ impl Square {
 
 /// Calls a function for every line with its graph and its index.
 fn each_line<T: Real>(
+    workspace: &Workspace,
     graphs: &[Square],
     order: usize,
     channels: usize,
     numbers: &mut [T],
     call: impl Fn(&Square, usize, &mut [T]) + Sync,
 ) {
+    within(graphs, order, channels, numbers.len());
     let mut rest = numbers;
     let mut from = 0;
     let mut parts = Vec::with_capacity(graphs.len());
@@ -111,7 +121,7 @@ fn each_line<T: Real>(
     }
     parts.into_par_iter().for_each(|(graph, part)| {
         let lines = part.par_chunks_mut(graph.nodes * channels).enumerate();
-        lines.for_each(|(line, out)| call(graph, line, out));
+        lines.filter(|_| !workspace.is_stopped()).for_each(|(line, out)| call(graph, line, out));
     });
 }
 

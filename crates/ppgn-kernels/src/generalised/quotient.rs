@@ -8,9 +8,10 @@ use super::{add, scale};
 use crate::mlp::mask;
 use crate::quotient::{ColourMatrix, Example};
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::tuples::steps;
+use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// Channels per task on the quotient space: a multiple of a cache line, so that tasks share none.
@@ -45,17 +46,20 @@ impl<'a> Terms<'a> {
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_generalised<T: Real>(
+    workspace: &Workspace,
     colours: ColourMatrix<'_>,
     channels: usize,
     ys: &[&[T]],
     w: &mut [T],
 ) {
     colours.check(ys.len());
-    assert!(ys.iter().all(|y| y.len() == colours.below * channels));
-    assert_eq!(w.len(), colours.examples.len() * channels);
-    w.par_chunks_mut(channels.max(1)).zip(colours.examples).for_each(|(w, &example)| {
-        dispatch(Gather { colours, example, ys, w });
-    });
+    assert!(ys.iter().all(|y| y.len() == numbers(colours.below, channels)));
+    assert_eq!(w.len(), numbers(colours.examples.len(), channels));
+    w.par_chunks_mut(channels.max(1)).zip(colours.examples).filter(|_| !workspace.is_stopped()).for_each(
+        |(w, &example)| {
+            dispatch(Gather { colours, example, ys, w });
+        },
+    );
 }
 
 struct Gather<'a, T> {
@@ -94,6 +98,7 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
 /// # Complexity
 /// O(examples * n * k * channels).
 pub(crate) fn quotient_generalised_backward<T: Real>(
+    workspace: &Workspace,
     colours: ColourMatrix<'_>,
     channels: usize,
     dw: &[T],
@@ -101,21 +106,22 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     ds: &mut [&mut [T]],
 ) {
     colours.check(ys.len());
-    let below = colours.below * channels;
+    let below = numbers(colours.below, channels);
     assert!(ys.len() == ds.len() && ys.iter().all(|y| y.len() == below));
-    assert!(ds.iter().all(|d| d.len() == below) && dw.len() == colours.examples.len() * channels);
+    assert!(ds.iter().all(|d| d.len() == below) && dw.len() == numbers(colours.examples.len(), channels));
     ds.iter_mut().for_each(|d| d.fill(T::default()));
     let shared: Vec<Shared<'_, T>> = ds.iter_mut().map(|d| Shared::new(d)).collect();
     (0..channels.div_ceil(WIDTH)).into_par_iter().for_each(|group| {
         let from = group * WIDTH;
         let width = WIDTH.min(channels - from);
-        dispatch(Scatter { colours, channels, from, width, dw, ys, ds: &shared });
+        dispatch(Scatter { workspace, colours, channels, from, width, dw, ys, ds: &shared });
     });
     drop(shared);
     ds.iter_mut().zip(ys).for_each(|(d, y)| mask(d, y));
 }
 
 struct Scatter<'a, T> {
+    workspace: &'a Workspace,
     colours: ColourMatrix<'a>,
     channels: usize,
     from: usize,
@@ -130,11 +136,14 @@ impl<T: Real> Kernel<T> for Scatter<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let Scatter { colours, channels, from, width, dw, ys, ds } = self;
+        let Scatter { workspace, colours, channels, from, width, dw, ys, ds } = self;
         let at = |row: usize| row * channels + from;
         // The product of dW and all factors before each one, and that of all factors after it.
         let mut before = vec![[T::default(); WIDTH]; ys.len() + 1];
         for (row, &example) in colours.examples.iter().enumerate() {
+            if workspace.is_stopped() {
+                return;
+            }
             let graph = example.graph as usize;
             let factor = T::rounded(colours.factors[graph]);
             before[0].iter_mut().zip(&dw[at(row)..][..width]).for_each(|(b, &d)| *b = d * factor);

@@ -12,7 +12,7 @@ mod whole;
 
 use crate::planes::Part;
 use crate::real::Real;
-use crate::shared::Shared;
+use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::Workspace;
 use rayon::prelude::*;
@@ -48,8 +48,9 @@ impl ColourMatrix<'_> {
     /// Asserts that every index read later is within bounds, for tuples of this order.
     pub(crate) fn check(&self, order: usize) {
         assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
+        let order = u32::try_from(order).expect("tuples have a length that can be counted");
         for example in self.examples {
-            let tuples = self.nodes[example.graph as usize].checked_pow(order as u32);
+            let tuples = self.nodes[example.graph as usize].checked_pow(order);
             let tuples = tuples.expect("the number of tuples fits in usize");
             assert!((example.place as usize) < tuples);
             let end = self.offsets[example.graph as usize].checked_add(tuples);
@@ -112,8 +113,8 @@ pub(crate) fn quotient_product<T: Real>(
     w: &mut [T],
 ) {
     colours.check(2);
-    assert_eq!((y1.len(), y2.len()), (colours.below * channels, colours.below * channels));
-    assert_eq!(w.len(), colours.examples.len() * channels);
+    assert_eq!([y1.len(), y2.len()], [numbers(colours.below, channels); 2]);
+    assert_eq!(w.len(), numbers(colours.examples.len(), channels));
     let all = by_graph(&colours);
     let w = Shared::new(w);
     let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels)).collect();
@@ -157,9 +158,9 @@ pub(crate) fn quotient_product_backward<T: Real>(
     [d1, d2]: [&mut [T]; 2],
 ) {
     colours.check(2);
-    let below = colours.below * channels;
+    let below = numbers(colours.below, channels);
     assert_eq!([y1.len(), y2.len(), d1.len(), d2.len()], [below; 4]);
-    assert_eq!(dw.len(), colours.examples.len() * channels);
+    assert_eq!(dw.len(), numbers(colours.examples.len(), channels));
     let all = by_graph(&colours);
     let (d1, d2) = (Shared::new(d1), Shared::new(d2));
     let parts: Vec<Part> = Part::all(channels).cut(BACKWARD).collect();

@@ -3,6 +3,7 @@
 mod adam;
 mod block;
 mod equivariant;
+mod hostile;
 mod levels;
 mod naive;
 mod pool;

@@ -99,16 +99,17 @@ fn compare<T: Real + Into<f64>>(
     let (mut gradients, mut gradient) =
         (vec![vec![T::rounded(7.0); ys[0].len()]; k], vec![T::rounded(7.0); d.len()]);
     let mut into: Vec<&mut [T]> = gradients.iter_mut().map(Vec::as_mut_slice).collect();
+    let workspace = Workspace::default();
     match way {
         Way::Dense(graphs) => {
-            generalised_product(graphs, c, &factors, &mut got);
-            generalised_product_backward(graphs, c, &dw, &factors, &mut into);
+            generalised_product(&workspace, graphs, c, &factors, &mut got);
+            generalised_product_backward(&workspace, graphs, c, &dw, &factors, &mut into);
             index_sums(graphs, k, c, factors[0], &mut got_sums);
             index_sums_backward(graphs, k, c, &dsums, factors[0], &mut gradient);
         }
         Way::Quotient(colours) => {
-            quotient_generalised(*colours, c, &factors, &mut got);
-            quotient_generalised_backward(*colours, c, &dw, &factors, &mut into);
+            quotient_generalised(&workspace, *colours, c, &factors, &mut got);
+            quotient_generalised_backward(&workspace, *colours, c, &dw, &factors, &mut into);
             quotient_sums(*colours, k, c, factors[0], &mut got_sums);
             quotient_sums_backward(*colours, k, c, &dsums, factors[0], &mut gradient);
         }
@@ -194,11 +195,11 @@ fn on_pairs_the_generalised_product_is_the_second_factor_times_the_first() {
     let mut random = Random::new(5);
     let [a, b, dw] = [(); 3].map(|()| random.numbers(rows * 4));
     let [mut general, mut pairs] = [vec![0.0; rows * 4], vec![0.0; rows * 4]];
-    generalised_product(&graphs, 4, &[&a, &b], &mut general);
+    generalised_product(&Workspace::default(), &graphs, 4, &[&a, &b], &mut general);
     product(&Workspace::default(), &graphs, 4, &b, &a, &mut pairs);
     close(&general, &pairs, 1e-14, "product");
     let [mut da, mut db] = [general, pairs];
-    generalised_product_backward(&graphs, 4, &dw, &[&a, &b], &mut [&mut da, &mut db]);
+    generalised_product_backward(&Workspace::default(), &graphs, 4, &dw, &[&a, &b], &mut [&mut da, &mut db]);
     let (mut ga, mut gb) = (a, b);
     product_backward(&Workspace::default(), &graphs, 4, &dw, &mut gb, &mut ga);
     close(&da, &ga, 1e-14, "gradient");

@@ -45,11 +45,12 @@ use histogram::{Histogram, classes, histograms};
 use plan::BlockPlan;
 use ppgn_graph::encode::Encoding;
 use ppgn_graph::{Graph, Schema};
-use ppgn_wl::Refinement;
+use ppgn_kernels::Workspace;
+use ppgn_wl::{Interrupt, Refinement};
 use types::Types;
 
 /// What to compile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The number of rounds of the test; by default, the fewest after which the graphs are distinguished as by the
     /// stable colouring.
@@ -59,11 +60,13 @@ pub struct Options {
     /// Whether node and edge labels are colours; the refinement must have been run with the same setting. Attributes
     /// never are.
     pub labels: bool,
+    /// A way to stop early.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rounds: None, multiset: Multiset::default(), labels: true }
+        Options { rounds: None, multiset: Multiset::default(), labels: true, interrupt: Interrupt::default() }
     }
 }
 
@@ -145,8 +148,9 @@ pub fn compile(
         plans.push(block);
     }
     for r in 1..=rounds {
+        options.interrupt.check()?;
         let input = round::Input { form: &form, channels: &channels, identity, codes: &codes, nodes: &nodes };
-        let (plan, next) = round::block(&input, colours, r, options.multiset, &mut largest)?;
+        let (plan, next) = round::block(&input, colours, r, options, &mut largest)?;
         plans.push(plan);
         // From here on, rows are (code, identity).
         (channels, identity, codes) = (vec![1, 0], 1, next);
@@ -155,6 +159,7 @@ pub fn compile(
     let Histogram { plan, scores } =
         Histogram::new(&form, &nodes, &channels, identity, &codes, &histograms, &mut largest)?;
     plans.push(plan);
+    options.interrupt.check()?;
     let (config, parameters) = plan::network(&form, inputs, &plans)?;
     Ok(Compiled {
         config,
@@ -214,11 +219,17 @@ impl Compiled {
     /// Runs the network on the graphs it was compiled from and compares all scores, bit for bit, with those the proof
     /// predicts.
     pub fn verify(&self, graphs: &[Graph], schema: &Schema) -> Result<()> {
+        self.verify_until(graphs, schema, &Interrupt::default())
+    }
+
+    /// The same with a way to stop early.
+    pub fn verify_until(&self, graphs: &[Graph], schema: &Schema, interrupt: &Interrupt) -> Result<()> {
         let encoder = self.encoding.encoder(schema)?;
-        let network = self.network()?;
+        let network = self.network()?.with_workspace(Workspace::default().stopped_by(interrupt.flag()));
         let most = graphs.iter().map(Graph::nodes).max().unwrap_or(0);
         let size = self.batch(most);
         for (b, (graphs, scores)) in graphs.chunks(size).zip(self.scores.chunks(size)).enumerate() {
+            interrupt.check()?;
             let graphs: Vec<&Graph> = graphs.iter().collect();
             let batch = Batch::of(&self.config, &encoder, &graphs, Precision::F64)?;
             let found = network.forward(&batch)?.to_f64();

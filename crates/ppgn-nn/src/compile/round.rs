@@ -6,13 +6,14 @@
 //! concatenation, which would need C(n + 2a, 2a) channels for a channels of the round before. Each new code is computed
 //! from one pair per colour; all codes must differ, which is checked; otherwise new tables are drawn.
 
+use super::Options;
 use super::encoding::{Multiset, Request, Tables, tables};
 use super::exact::{Largest, beyond};
 use super::form::Form;
 use super::plan::BlockPlan;
 use super::table::{Codes, Layer};
 use crate::error::{Error, Result};
-use ppgn_wl::Refinement;
+use ppgn_wl::{Interrupt, Refinement};
 use std::collections::BTreeSet;
 
 /// What defines the colours of a round.
@@ -86,9 +87,10 @@ pub(super) fn block(
     input: &Input<'_>,
     colours: &Refinement,
     round: usize,
-    multiset: Multiset,
+    options: &Options,
     largest: &mut Largest,
 ) -> Result<(BlockPlan, Vec<i64>)> {
+    let multiset = options.multiset;
     let members = Members::new(input.form, input.nodes, colours, round);
     let (before, after) = (input.codes.len(), members.colours.len());
     let sums = input.form.sums;
@@ -103,7 +105,7 @@ pub(super) fn block(
         after,
         words: &words,
     };
-    let (tables, codes, attempts) = separating(input, &members, &request, largest)?;
+    let (tables, codes, attempts) = separating(input, &members, &request, &options.interrupt, largest)?;
     let domain = Codes::new(input.channels.to_vec(), input.codes.to_vec());
     // From values by colour to values by rank.
     let ranked = |table: &Vec<i64>| {
@@ -135,10 +137,12 @@ fn separating(
     input: &Input<'_>,
     members: &Members,
     request: &Request<'_>,
+    interrupt: &Interrupt,
     largest: &mut Largest,
 ) -> Result<(Tables, Vec<i64>, usize)> {
     let mut attempt = 0;
     while let Some(tables) = tables(request, attempt) {
+        interrupt.check()?;
         let tables = tables?;
         attempt += 1;
         let codes = members.codes(input.codes, &tables);

@@ -136,12 +136,10 @@ impl Colours {
         };
         let sizes: Vec<usize> = kept.iter().map(|&graph| nodes[graph]).collect();
         let levels =
-            TupleLevels::new(order, &sizes, channels, depth, options, rows).map_err(
-                |error| match error {
-                    LevelsError::Rows { source, .. } => source,
-                    LevelsError::Colouring(error) => translate(&error, &kept),
-                },
-            )?;
+            TupleLevels::new(order, &sizes, channels, depth, options, rows).map_err(|error| match error {
+                LevelsError::Rows { source, .. } => source,
+                LevelsError::Colouring(error) => translate(&error, &kept),
+            })?;
         let inputs = inputs(&levels, channels, rows)?;
         let mut coloured = coloured(&levels).into_iter();
         let none = || GraphColours { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };

@@ -1,13 +1,14 @@
 //! What one component of a network costs on one graph of n nodes: a block on k-tuples, a linear equivariant layer.
 
-use super::median;
 use super::usage::{peak_rss_mb, rss_mb};
+use super::{at_most_a_million, median};
 use crate::error::{Error, Result};
+use crate::memory::admit;
 use crate::session::Session;
 use ppgn_graph::random::Stream;
 use ppgn_nn::equivariant::EquivariantConfig;
 use ppgn_nn::kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square};
-use ppgn_nn::{Matrix, Precision, Values, Workspace};
+use ppgn_nn::{Matrix, Precision, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -117,10 +118,20 @@ pub fn cost(
     features: usize,
     repeats: usize,
 ) -> Result<CostFigures> {
-    session.install(|| measure(subject, nodes, features, repeats))
+    at_most_a_million("repeats", repeats)?;
+    // The input, the factors or transposes, their product, the result.
+    let numbers = (nodes as f64).powi(subject.order() as i32) * features as f64;
+    admit(session, (subject.order() as f64 + 3.0) * 4.0 * numbers, 1, nodes, subject.order())?;
+    session.install(|| measure(session, subject, nodes, features, repeats))
 }
 
-fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> Result<CostFigures> {
+fn measure(
+    session: &Session,
+    subject: Subject,
+    nodes: usize,
+    features: usize,
+    repeats: usize,
+) -> Result<CostFigures> {
     if nodes == 0 || features == 0 || repeats == 0 {
         return Err(Error::settings("a pass takes at least one node, one channel and one repeat"));
     }
@@ -133,27 +144,27 @@ fn measure(subject: Subject, nodes: usize, features: usize, repeats: usize) -> R
         )));
     }
     // Threads, code and weights exist for any n and are not part of the cost.
-    passes(subject, 2, features, 1)?;
+    passes(session, subject, 2, features, 1)?;
     let before = rss_mb();
-    let times = passes(subject, nodes, features, repeats)?;
+    let times = passes(session, subject, nodes, features, repeats)?;
     let space_mb = peak_rss_mb().zip(before).map(|(peak, before)| (peak - before).max(0.0));
     let threads = rayon::current_num_threads();
     Ok(CostFigures { subject, nodes, features, threads, forward_ms: median(times) * 1e3, space_mb })
 }
 
 /// The seconds of each pass over one graph of random numbers.
-fn passes(subject: Subject, n: usize, width: usize, repeats: usize) -> Result<Vec<f64>> {
+fn passes(session: &Session, subject: Subject, n: usize, width: usize, repeats: usize) -> Result<Vec<f64>> {
     let numbers = n.pow(subject.order() as u32) * width;
     let mut random = Stream::new(0, "cost", &[]);
     let x: Vec<f32> = (0..numbers).map(|_| random.unit() as f32).collect();
     match subject {
-        Subject::Block(k) => Ok(block(k, n, width, &x, repeats)),
-        Subject::Layer(k) => layer(k, n, width, x, repeats),
+        Subject::Block(k) => block(session, k, n, width, &x, repeats),
+        Subject::Layer(k) => layer(session, k, n, width, x, repeats),
     }
 }
 
 /// A block with k MLPs of two layers, all of one width.
-fn block(k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Vec<f64> {
+fn block(session: &Session, k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Result<Vec<f64>> {
     let mut random = Stream::new(0, "weights", &[]);
     let bound = (1.0 / width as f64).sqrt();
     let length = 2 * k * (width + 1) * width + (2 * width + 1) * width;
@@ -170,28 +181,35 @@ fn block(k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Vec<f64
     let product = Branch::Product { product, factors, norm: None };
     let branches = vec![Branch::Skip, product];
     let block = Block { inputs: width, branches, join, residual: false };
-    let workspace = Workspace::default();
+    let workspace = session.workspace();
     let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
-    timed(repeats, || block.forward(&workspace, Pairs::Dense(&graph), x, Keep::Nothing))
+    timed(session, repeats, || block.forward(&workspace, Pairs::Dense(&graph), x, Keep::Nothing))
 }
 
 /// A layer with all Bell(2k) operations.
-fn layer(k: usize, n: usize, width: usize, x: Vec<f32>, repeats: usize) -> Result<Vec<f64>> {
+fn layer(
+    session: &Session,
+    k: usize,
+    n: usize,
+    width: usize,
+    x: Vec<f32>,
+    repeats: usize,
+) -> Result<Vec<f64>> {
     let rows = x.len() / width;
     let layer = EquivariantConfig { normalise: true, ..EquivariantConfig::new(k, k, width, width) };
     let layer = layer.init(0, Precision::F32)?;
     let x = Matrix::new(rows, width, Values::F32(x))?;
     // Errors surface here, before the clock starts.
     layer.forward(&x, n)?;
-    Ok(timed(repeats, || layer.forward(&x, n)))
+    timed(session, repeats, || layer.forward(&x, n))
 }
 
 /// Seconds of each repeat, after one warm-up pass.
-fn timed<R>(repeats: usize, mut pass: impl FnMut() -> R) -> Vec<f64> {
+fn timed<R>(session: &Session, repeats: usize, mut pass: impl FnMut() -> R) -> Result<Vec<f64>> {
     let seconds = |_| {
         let start = Instant::now();
         std::hint::black_box(pass());
-        start.elapsed().as_secs_f64()
+        session.check().map(|()| start.elapsed().as_secs_f64())
     };
     (0..=repeats).map(seconds).skip(1).collect()
 }

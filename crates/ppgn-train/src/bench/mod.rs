@@ -11,11 +11,21 @@ mod scaling;
 mod step;
 mod usage;
 
+use crate::error::{Error, Result};
+
 pub use cost::{CostFigures, Subject, cost};
 pub use epoch::{EpochFigures, EpochWork, epoch};
 pub use gemm::gemm_gflops;
 pub use scaling::{Growth, sizes, write_scaling};
 pub use step::{StepFigures, StepWork, step, step_flops};
+
+/// Refuses a number of repetitions whose times would not fit in memory.
+fn at_most_a_million(what: &str, number: usize) -> Result<()> {
+    match number <= 1_000_000 {
+        true => Ok(()),
+        false => Err(Error::settings(format!("{number} {what} are too many: at most 1000000 are timed"))),
+    }
+}
 
 /// The median; the upper one of the two in the middle for an even count.
 fn median(mut numbers: Vec<f64>) -> f64 {

@@ -1,9 +1,10 @@
 //! Times a training step on random inputs: three blocks of one width, suffix ii, two classes, summed cross entropy, Adam.
 
 use super::gemm::gemm_gflops;
-use super::median;
 use super::usage::{minor_faults, peak_rss_mb};
+use super::{at_most_a_million, median};
 use crate::error::{Error, Result};
+use crate::memory::{Footprint, Pass, admit};
 use crate::session::Session;
 use ppgn_graph::random::Stream;
 use ppgn_nn::{Adam, Batch, BlockConfig, Colours, Cost, Loss, PpgnConfig, Precision, SpaceChoice, Values};
@@ -72,14 +73,15 @@ pub fn step_flops(work: &StepWork) -> f64 {
 /// # Ok::<(), ppgn_train::Error>(())
 /// ```
 pub fn step(session: &Session, work: &StepWork) -> Result<StepFigures> {
-    session.install(|| measure(work))
+    session.install(|| measure(session, work))
 }
 
-fn measure(work: &StepWork) -> Result<StepFigures> {
+fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
     if graphs == 0 || n == 0 || steps == 0 {
         return Err(Error::settings("a step takes at least one graph with one node, and one step"));
     }
+    at_most_a_million("steps", steps)?;
     let config =
         PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
     config.validate()?;
@@ -88,8 +90,11 @@ fn measure(work: &StepWork) -> Result<StepFigures> {
     if numbers.is_none_or(|numbers| numbers > 1 << 31) {
         return Err(Error::settings(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
     }
+    let footprint = Footprint::new(session, &config, Precision::F32);
+    let need = footprint.bytes(Pass::Training, &footprint.dense(std::iter::repeat_n(n, graphs)));
+    admit(session, need as f64, graphs, n, 2)?;
     let before = gemm_gflops(graphs * n * n, steps);
-    let mut network = config.init(0, Precision::F32)?;
+    let mut network = config.init(0, Precision::F32)?.with_workspace(session.workspace());
     let mut random = Stream::new(0, "step", &[]);
     let rows: Vec<f32> = (0..graphs * n * n * inputs).map(|_| random.unit() as f32).collect();
     let (batch, rows, space) = on_space(&config, rows, work, space)?;

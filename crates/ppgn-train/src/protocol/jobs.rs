@@ -4,7 +4,8 @@
 //! with other settings in the same folder is an error before anything starts. Workers take jobs in order; each has a
 //! thread pool of its own.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Fits, Result};
+use crate::memory::check_memory;
 use crate::metrics::Epoch;
 use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
 use crate::session::Session;
@@ -73,6 +74,7 @@ impl Job {
             Error::Settings(_)
             | Error::NotFinite(_)
             | Error::OtherData { .. }
+            | Error::Memory { .. }
             | Error::Network(_)
             | Error::Wl(_) => Error::Job { name: self.name.clone(), source: Box::new(error) },
             other => other,
@@ -211,6 +213,26 @@ pub enum Ended {
     Diverged(Error),
 }
 
+/// Whether all jobs can be run: no other run is in their places, and the memory is there for as many as run at once.
+fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
+    let one = session.clone().with_threads(workers.threads)?;
+    let mut needs = Vec::new();
+    for job in jobs {
+        if job.standing()? != Standing::Finished {
+            needs.push(check_memory(&one, &job.settings, dataset).map_err(|e| job.failed(e))?);
+        }
+    }
+    let Some((limit, &need)) = session.memory().zip(needs.iter().max()) else { return Ok(()) };
+    let at_once = workers.jobs.min(needs.len());
+    let together = need.saturating_mul(at_once as u64);
+    if together <= limit {
+        return Ok(());
+    }
+    let nodes = dataset.graphs().iter().map(|graph| graph.nodes()).max().unwrap_or(0);
+    let fits = Fits::Jobs((limit / need.max(1)) as usize);
+    Err(Error::Memory { need: together, limit, graphs: at_once, nodes, fits })
+}
+
 /// Runs what is missing of some jobs, all on one dataset; `None` if it was stopped.
 ///
 /// Every job is checked before the first one starts. The first error stops the others after their current steps; the
@@ -222,7 +244,10 @@ pub fn run_jobs(
     workers: Workers,
     watcher: &JobWatcher<'_>,
 ) -> Result<Option<Vec<Ended>>> {
-    jobs.iter().try_for_each(|job| job.standing().map(|_| ()))?;
+    match check_jobs(session, jobs, dataset, workers) {
+        Err(_) if session.check().is_err() => return Ok(None),
+        checked => checked?,
+    }
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Option<Ended>>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let work = || -> Result<()> {

@@ -13,6 +13,7 @@
 
 mod lock;
 mod read;
+mod regular;
 
 pub(crate) use lock::is_locked;
 pub(crate) use read::{exists, read_metrics, read_settings, read_state, read_timing};

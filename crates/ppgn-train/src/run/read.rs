@@ -1,5 +1,6 @@
 //! Reading what a run folder holds, without changing or locking it.
 
+use super::regular::only_regular_files;
 use super::{MODEL, STATE, State};
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
@@ -14,6 +15,7 @@ use std::path::Path;
 
 /// The settings of a run folder.
 pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
+    only_regular_files(path)?;
     let file = path.join("config.toml");
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Error::NotARun { path: path.to_path_buf() },

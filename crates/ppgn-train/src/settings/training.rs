@@ -47,6 +47,9 @@ impl Default for Training {
 }
 
 impl Training {
+    /// The most epochs of a run: beyond what any training takes, and far from where counts overflow.
+    pub const EPOCHS: usize = 1_000_000_000;
+
     /// The learning rate of an epoch, counted from 1: `rate * decay^floor((epoch - 1) / decay_every)`.
     ///
     /// ```
@@ -63,6 +66,9 @@ impl Training {
         let wrong = |what: &str| Err(Error::settings(what));
         match self {
             t if t.epochs == 0 => wrong("the number of epochs must be at least 1"),
+            t if t.epochs > Self::EPOCHS => {
+                wrong(&format!("the number of epochs must be at most {}, not {}", Self::EPOCHS, t.epochs))
+            }
             t if t.batch == 0 => wrong("the batch size must be at least 1"),
             t if !(t.rate > 0.0 && t.rate.is_finite()) => wrong("the learning rate must be a number above 0"),
             t if !(t.decay > 0.0 && t.decay <= 1.0) => {

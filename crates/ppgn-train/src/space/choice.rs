@@ -70,7 +70,7 @@ impl Choosing<'_> {
             (SpaceChoice::Dense, _) => Ok(dense(", as requested", None)),
             (SpaceChoice::Auto, Some(why)) => Ok(dense(&format!(": {why}"), None)),
             (SpaceChoice::Quotient, _) => {
-                let colours = self.colours(self.options(self.session.max_memory()))?;
+                let colours = self.colours(self.options(self.session.memory()))?;
                 let cost = Cost::new(self.config, &colours);
                 Ok(quotient(colours, ", as requested", cost))
             }

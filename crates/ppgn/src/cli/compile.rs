@@ -10,9 +10,9 @@ use super::wl::{default_memory, test};
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
-use ppgn::nn::Model;
 use ppgn::nn::compile::{self, Compiled, Multiset, Options};
-use ppgn::train::{Run, Settings};
+use ppgn::nn::{Model, Precision};
+use ppgn::train::{Run, Session, Settings, check_prediction};
 use ppgn::wl::{Features, Test, refine};
 use serde_json::json;
 use std::fmt::Write;
@@ -77,7 +77,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let compiled = compile(args, test, &dataset)?;
     // Only a network that was verified on all graphs is written.
-    compiled.verify(dataset.graphs(), dataset.schema())?;
+    fits_memory(args, &dataset, &compiled)?;
+    compiled.verify_until(dataset.graphs(), dataset.schema(), &on_ctrl_c())?;
     let settings = Settings::compiled(&test.to_string(), &dataset, &compiled)?;
     let network = compiled.network()?;
     let name = format!("{}-{test}", dataset.name());
@@ -100,8 +101,16 @@ fn compile(args: &Args, test: Test, dataset: &Dataset) -> Result<Compiled> {
         interrupt: on_ctrl_c(),
     };
     let colours = refine(dataset.graphs(), test, &options)?;
-    let options = Options { rounds: args.rounds, multiset: args.multiset, labels };
+    let options = Options { rounds: args.rounds, multiset: args.multiset, labels, interrupt: on_ctrl_c() };
     Ok(compile::compile(dataset.graphs(), dataset.schema(), &colours, &options)?)
+}
+
+/// Refuses to run a network that needs more memory than there is.
+fn fits_memory(args: &Args, dataset: &Dataset, compiled: &Compiled) -> Result<()> {
+    let session = Session::default().with_max_memory(args.max_memory);
+    let nodes = dataset.graphs().iter().map(|graph| graph.nodes()).max().unwrap_or(0);
+    check_prediction(&session, &compiled.config, Precision::F64, dataset, compiled.batch(nodes))?;
+    Ok(())
 }
 
 /// The MLPs of a block, by name.
@@ -127,7 +136,7 @@ fn to_json(test: Test, run: &Run, dataset: &Dataset, compiled: &Compiled, second
         "data": dataset.name(),
         "test": test.to_string(),
         "order": compiled.config.order,
-        "run": run.path(),
+        "run": output::path(run.path()),
         "graphs": dataset.len(),
         "classes": classes(compiled),
         "rounds": compiled.rounds,

@@ -5,12 +5,13 @@ use super::folder::{file_name, writable};
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
+use super::session::MemoryArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::format::npy::write_npz;
 use ppgn::nn::Precision;
-use ppgn::train::{Predictor, Session};
+use ppgn::train::Predictor;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ pub(crate) struct Args {
     /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -44,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     {
         return Err(wrong(format!("{}: embeddings are written as .npz", out.display())));
     }
-    let predictor = Predictor::open(&Session::default(), &args.run)?;
+    let predictor = Predictor::open(&args.memory.session(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));
     writable(&out, args.force)?;
@@ -55,11 +58,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     write(&out, &dataset, &rows, features, predictor.settings().training.precision)?;
     match args.json {
         true => output::json(&json!({
-            "run": args.run,
+            "run": output::path(&args.run),
             "data": dataset.name(),
             "graphs": dataset.len(),
             "features": features,
-            "out": out,
+            "out": output::path(&out),
             "seconds": seconds,
         }))?,
         false => output::print(&format!(

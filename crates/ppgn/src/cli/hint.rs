@@ -32,7 +32,7 @@ fn of_network(error: &ppgn::nn::Error) -> Option<String> {
 }
 
 fn of_training(error: &ppgn::train::Error) -> Option<String> {
-    use ppgn::train::Error;
+    use ppgn::train::{Error, Fits};
     Some(match error {
         Error::Job { source, .. } => return of_training(source),
         Error::Graph(error) => return of_graph(error),
@@ -50,6 +50,15 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
             format!("leave --{} out, or give a --grid without `{name}`", name.replace('_', "-"))
         }
         Error::VariedSeed { .. } => "give --seed instead".into(),
+        Error::Memory { fits: Fits::Batch(n), .. } => {
+            format!("when training, --batch {n} fits; --max-memory raises the limit")
+        }
+        Error::Memory { fits: Fits::Jobs(n), .. } if *n > 0 => {
+            format!("--jobs {n} runs fewer at once; --max-memory raises the limit")
+        }
+        Error::Memory { .. } => {
+            "smaller graphs or narrower --blocks need less; --max-memory raises the limit".into()
+        }
         Error::NotFinite(_) => "a smaller --rate may help".into(),
         _ => return None,
     })

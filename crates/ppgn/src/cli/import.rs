@@ -75,8 +75,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let widths: Vec<usize> = config.blocks.iter().map(|b| b.width).collect();
     match args.json {
         true => output::json(&json!({
-            "file": args.file,
-            "run": run.path(),
+            "file": output::path(&args.file),
+            "run": output::path(run.path()),
             "encoding": args.encoding.kind.name(),
             "inputs": config.inputs,
             "outputs": config.outputs,

@@ -67,6 +67,8 @@ enum Command {
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
+    // Every command ends with the code of the signal that stopped it.
+    interrupt::on_ctrl_c();
     let result = match cli.command {
         Command::Data(args) => data::run(args),
         Command::Wl(args) => wl::run(args),
@@ -115,7 +117,7 @@ fn message(error: &anyhow::Error) -> String {
 fn exit_code(error: &anyhow::Error) -> u8 {
     if let Some(error) = error.downcast_ref::<ppgn::train::Error>() {
         return match error {
-            ppgn::train::Error::Interrupted => interrupt::INTERRUPTED,
+            ppgn::train::Error::Interrupted => interrupt::interrupted(),
             error if error.is_call() => 2,
             _ => 1,
         };
@@ -125,13 +127,18 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
     if let Some(error) = error.downcast_ref::<ppgn::wl::Error>() {
         return match error {
-            ppgn::wl::Error::Interrupted => interrupt::INTERRUPTED,
+            ppgn::wl::Error::Interrupted => interrupt::interrupted(),
             error if error.is_call() => 2,
             _ => 1,
         };
     }
     if let Some(error) = error.downcast_ref::<ppgn::nn::Error>() {
-        return if error.is_call() { 2 } else { 1 };
+        use ppgn::nn::Error::{Interrupted, Wl};
+        return match error {
+            Interrupted | Wl(ppgn::wl::Error::Interrupted) => interrupt::interrupted(),
+            error if error.is_call() => 2,
+            _ => 1,
+        };
     }
     let call = error.downcast_ref::<ppgn::graph::Error>().is_some_and(ppgn::graph::Error::is_call);
     if call { 2 } else { 1 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use ppgn::graph::fetch::Progress;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Prints a JSON object as one line.
 pub(crate) fn json(value: &serde_json::Value) -> Result<()> {
@@ -18,13 +19,19 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// A path as JSON has it. Names that are not Unicode lose what JSON cannot hold, instead of the whole object.
+pub(crate) fn path(path: &Path) -> String {
+    path.display().to_string()
+}
+
 /// A number of bytes with a unit.
 pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..=1023 => format!("{n} B"),
         1024..=1_048_575 => format!("{:.1} KiB", n as f64 / 1024.0),
         1_048_576..=1_073_741_823 => format!("{:.1} MiB", n as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", n as f64 / 1_073_741_824.0),
+        1_073_741_824..=1_099_511_627_775 => format!("{:.1} GiB", n as f64 / 1_073_741_824.0),
+        _ => format!("{:.1} TiB", n as f64 / 1_099_511_627_776.0),
     }
 }
 
@@ -140,6 +147,14 @@ mod tests {
         );
         assert_eq!(rounded(17.930851), 17.93);
         assert_eq!(counted(1, "graph", "graphs"), "1 graph");
+    }
+
+    #[test]
+    fn sizes_reach_beyond_gigabytes() {
+        assert_eq!(
+            [bytes(3 << 30), bytes(1 << 40), bytes(u64::MAX)],
+            ["3.0 GiB", "1.0 TiB", "16777216.0 TiB"]
+        );
     }
 
     #[test]

@@ -7,11 +7,12 @@ use super::folder::writable;
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output::{self, by_target, counted};
+use super::session::MemoryArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
-use ppgn::train::{Goal, Prediction, Predictor, Session, Settings};
+use ppgn::train::{Goal, Prediction, Predictor, Settings};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ pub(crate) struct Args {
     /// Take graphs 2p and 2p+1 as pairs: how many a compiled network distinguishes
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Print one JSON object, and rows to --out only
     #[arg(long)]
     json: bool,
@@ -49,7 +52,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
-    let predictor = Predictor::open(&Session::default(), &args.run)?;
+    let predictor = Predictor::open(&args.memory.session(), &args.run)?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
     if args.pairs {
         return pairs::run(args, &predictor, &dataset);
@@ -68,10 +71,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let quality = quality(predictor.settings(), &dataset, &rows);
     if args.json {
         let mut object = json!({
-            "run": args.run,
+            "run": output::path(&args.run),
             "data": dataset.name(),
             "graphs": dataset.len(),
-            "out": args.out,
+            "out": args.out.as_deref().map(output::path),
             "seconds": seconds,
         });
         if let Some((key, value)) = quality {

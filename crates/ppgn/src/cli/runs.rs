@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match args.json {
         true => {
             let runs: Vec<Value> = runs.iter().map(|(path, run)| to_json(path, run)).collect();
-            output::json(&json!({ "dir": args.dir, "runs": runs }))?;
+            output::json(&json!({ "dir": output::path(&args.dir), "runs": runs }))?;
         }
         false if runs.is_empty() => output::print(&format!("no runs in {}\n", args.dir.display()))?,
         false => output::print(&to_text(&runs))?,
@@ -70,11 +70,13 @@ fn find(dir: &Path, depth: usize, runs: &mut Vec<PathBuf>) -> Result<()> {
 fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
     let run = match run {
         Ok(run) => run,
-        Err(error) => return json!({ "run": path, "state": "damaged", "error": error.to_string() }),
+        Err(error) => {
+            return json!({ "run": output::path(path), "state": "damaged", "error": error.to_string() });
+        }
     };
     let s = &run.settings;
     let mut object = json!({
-        "run": path,
+        "run": output::path(path),
         "state": run.status.name(),
         "dataset": s.dataset,
         "preset": s.preset(),

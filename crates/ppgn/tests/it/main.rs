@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod limits;
 mod nothing_lost;
 mod predict;
 mod protocol;

@@ -2,9 +2,9 @@
 
 use super::known;
 use crate::cli::output;
+use crate::cli::session::MemoryArgs;
 use crate::cli::threads::ThreadsArgs;
 use anyhow::Result;
-use ppgn::train::Session;
 use ppgn::train::bench::{Subject, cost};
 use std::process::ExitCode;
 
@@ -24,6 +24,8 @@ pub(super) struct Args {
     repeats: usize,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -31,7 +33,7 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench cost`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let session = args.threads.of(Session::default())?;
+    let session = args.threads.of(args.memory.session())?;
     let figures = cost(&session, args.subject, args.nodes, args.features, args.repeats)?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,

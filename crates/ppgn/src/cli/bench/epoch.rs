@@ -3,10 +3,10 @@
 use super::known;
 use crate::cli::data::DATA_HELP;
 use crate::cli::input::InputArgs;
-use crate::cli::interrupt::INTERRUPTED;
+use crate::cli::interrupt::interrupted;
 use crate::cli::load::load_all;
 use crate::cli::output;
-use crate::cli::session::session;
+use crate::cli::session::MemoryArgs;
 use crate::cli::settings::{Chosen, SettingsArgs};
 use crate::cli::threads::ThreadsArgs;
 use crate::cli::wrong::wrong;
@@ -27,6 +27,8 @@ pub(super) struct Args {
     batches: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -41,7 +43,7 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench epoch`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let session = args.threads.of(session())?;
+    let session = args.threads.of(args.memory.session())?;
     let Chosen { preset, overrides, limit, .. } = args.settings.chosen()?;
     let batches = args.batches.as_deref().map(read_batches).transpose()?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
@@ -55,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     bar.finish_and_clear();
     if session.check().is_err() {
         eprintln!("stopped");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(interrupted()));
     }
     let figures = figures?;
     match args.json {

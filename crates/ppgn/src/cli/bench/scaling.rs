@@ -1,6 +1,6 @@
 //! `ppgn bench scaling`.
 
-use crate::cli::interrupt::{INTERRUPTED, on_ctrl_c};
+use crate::cli::interrupt::{interrupted, on_ctrl_c};
 use crate::cli::output;
 use anyhow::{Context, Result, bail};
 use ppgn::train::bench::{CostFigures, Growth, Subject, sizes, write_scaling};
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
             if interrupt.check().is_err() {
                 bar.finish_and_clear();
                 eprintln!("stopped");
-                return Ok(ExitCode::from(INTERRUPTED));
+                return Ok(ExitCode::from(interrupted()));
             }
             points.push(point?);
             bar.inc(1);

@@ -2,10 +2,10 @@
 
 use super::known;
 use crate::cli::output;
+use crate::cli::session::MemoryArgs;
 use crate::cli::threads::ThreadsArgs;
 use anyhow::Result;
 use ppgn::nn::SpaceChoice;
-use ppgn::train::Session;
 use ppgn::train::bench::{StepFigures, StepWork, step};
 use ppgn::train::text::named;
 use std::process::ExitCode;
@@ -40,6 +40,8 @@ pub(super) struct Args {
     steps: usize,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,7 +49,7 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench step`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let session = args.threads.of(Session::default())?;
+    let session = args.threads.of(args.memory.session())?;
     let Args { batch, nodes, inputs, features, depth, space, steps, .. } = *args;
     let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, space, steps })?;
     match args.json {

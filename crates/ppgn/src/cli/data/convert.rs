@@ -1,7 +1,7 @@
 //! `ppgn data convert`: from any format to JSON Lines, graph6 or TU, graph by graph where the format allows.
 
 use crate::cli::input::{InputArgs, with_records};
-use crate::cli::output::{counted, json, print};
+use crate::cli::output::{counted, json, path, print};
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::graph::format::{self, WriteOptions};
@@ -28,7 +28,7 @@ pub(super) fn run(data: &str, out: &Path, options: Options, input: &InputArgs) -
     if options.json {
         json(&json!({
             "data": data,
-            "out": out,
+            "out": path(out),
             "format": written.format.name(),
             "graphs": written.graphs,
             "dropped": written.dropped,

@@ -1,7 +1,7 @@
 //! `ppgn data list`: all data that can be named.
 
 use crate::cli::input::InputArgs;
-use crate::cli::output::{bytes, json, print};
+use crate::cli::output::{bytes, json, path, print};
 use anyhow::Result;
 use ppgn::graph::format::Format;
 use ppgn::graph::text::escaped;
@@ -19,8 +19,8 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
         .collect();
     if as_json {
         json(&json!({
-            "data_dir": locator.data_dir(),
-            "here": here.iter().map(|f| json!({"name": f.name, "path": f.path, "bytes": f.bytes})).collect::<Vec<_>>(),
+            "data_dir": path(&locator.data_dir()),
+            "here": here.iter().map(|f| json!({"name": f.name, "path": path(&f.path), "bytes": f.bytes})).collect::<Vec<_>>(),
             "download": missing.iter().map(|k| json!({"name": k.name, "about": k.about})).collect::<Vec<_>>(),
             "generators": generate::generators().iter().map(|g| json!({
                 "name": g.name,

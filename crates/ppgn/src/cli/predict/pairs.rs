@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, predictor: &Predictor, dataset: &Dataset) -> Resu
     let distinguished = pairs.distinguished();
     if args.json {
         output::json(&json!({
-            "run": args.run,
+            "run": output::path(&args.run),
             "data": dataset.name(),
             "test": compilation.test,
             "pairs": pairs.differences.len(),

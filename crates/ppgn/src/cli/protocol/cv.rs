@@ -6,7 +6,6 @@ use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
 use crate::cli::input::InputArgs;
 use crate::cli::output;
-use crate::cli::session::session;
 use crate::cli::settings::SettingsArgs;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(wrong("cv splits the data into folds: remove fold, holdout and split from the file"));
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
-    let data = chosen.load(&session(), &args.data, &args.input)?;
+    let data = chosen.load(&args.work.session(), &args.data, &args.input)?;
     let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));

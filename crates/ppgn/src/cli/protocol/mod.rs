@@ -6,9 +6,11 @@ mod figure;
 pub(crate) mod reproduce;
 pub(crate) mod search;
 
-use super::interrupt::INTERRUPTED;
+use super::interrupt::interrupted;
 use super::output;
+use super::session::MemoryArgs;
 use anyhow::Result;
+use ppgn::train::Session;
 use ppgn::train::protocol::Workers;
 use serde::Serialize;
 use std::path::Path;
@@ -23,6 +25,8 @@ pub(crate) struct WorkArgs {
     /// Number of threads per run; results do not depend on it [default: a tenth of the cores, at least 1]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -34,6 +38,11 @@ pub(crate) struct WorkArgs {
 impl WorkArgs {
     fn workers(&self) -> Workers {
         Workers::new(self.jobs.map(usize::from), self.threads.map(usize::from))
+    }
+
+    /// A session that signals interrupt, with the limit of `--max-memory`.
+    fn session(&self) -> Session {
+        self.memory.session()
     }
 
     fn one_by_one(&self) -> Workers {
@@ -48,7 +57,7 @@ fn stopped(folder: &Path) -> ExitCode {
         folder.display(),
         folder.display()
     );
-    ExitCode::from(INTERRUPTED)
+    ExitCode::from(interrupted())
 }
 
 /// Prints the report of a command: one JSON object with its time and the folder of its runs, or text.

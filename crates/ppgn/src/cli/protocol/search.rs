@@ -6,7 +6,6 @@ use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
 use crate::cli::input::InputArgs;
 use crate::cli::output::{self, short};
-use crate::cli::session::session;
 use crate::cli::settings::SettingsArgs;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(wrong("search has a split of its own: remove fold, holdout and split from the file"));
     }
     let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
-    let data = chosen.load(&session(), &args.data, &args.input)?;
+    let data = chosen.load(&args.work.session(), &args.data, &args.input)?;
     let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out =

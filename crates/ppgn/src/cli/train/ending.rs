@@ -29,7 +29,7 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
         "loss": best.loss,
         "finished": true,
         "seconds": seconds,
-        "run": run.path(),
+        "run": output::path(run.path()),
     });
     if let Some(accuracy) = best.accuracy {
         object["accuracy"] = accuracy.into();

@@ -6,15 +6,17 @@ mod progress;
 use super::data::DATA_HELP;
 use super::folder::made;
 use super::input::InputArgs;
-use super::interrupt::INTERRUPTED;
+use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
 use super::output;
-use super::session::session;
+use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
-use ppgn::train::{Division, Error, Outcome, Overview, Request, Run, Session, Settings, limited, text};
+use ppgn::train::{
+    Division, Error, Outcome, Overview, Request, Run, Session, Settings, check_memory, limited, text,
+};
 use progress::Progress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     resume: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -80,7 +84,7 @@ impl DivisionArgs {
 
 /// Runs `ppgn train`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    let session = args.threads.of(session())?;
+    let session = args.threads.of(args.memory.session())?;
     match &args.resume {
         Some(path) => resume(&args, &session, path),
         None => start(&args, &session),
@@ -105,6 +109,8 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
         let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
         eprintln!("note: the encoding `{name}` leaves out {left} of the data");
     }
+    // A run that cannot start leaves no folder.
+    check_memory(&data.session, &settings, &data.dataset)?;
     let name = format!("{}-{}-{}", settings.dataset, settings.preset(), settings.training.seed);
     let run = made(args.out.as_deref(), &name, |out| Run::create(out, settings.clone()))?;
     work(args, &run, &data)
@@ -156,9 +162,10 @@ fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
                 output::counted(run.settings().training.epochs, "epoch", "epochs")
             );
             if args.json {
-                output::json(&serde_json::json!({ "run": run.path(), "epochs": epochs, "finished": false }))?;
+                let run = output::path(run.path());
+                output::json(&serde_json::json!({ "run": run, "epochs": epochs, "finished": false }))?;
             }
-            Ok(ExitCode::from(INTERRUPTED))
+            Ok(ExitCode::from(interrupted()))
         }
     }
 }

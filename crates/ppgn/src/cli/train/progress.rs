@@ -58,7 +58,7 @@ impl Progress {
                 if !*begun {
                     // Epochs done before a resume must not count for the speed.
                     *begun = true;
-                    bar.set_length((epochs * of) as u64);
+                    bar.set_length(epochs.saturating_mul(*of) as u64);
                     bar.set_position(((epoch - 1) * of) as u64);
                     bar.reset_eta();
                 }
@@ -75,7 +75,8 @@ impl Progress {
             (Shown::Lines { start, first, graphs }, Event::Epoch { epoch, seconds, .. }) => {
                 let done = epoch.epoch + 1 - first.unwrap_or(epoch.epoch);
                 let left = start.elapsed().as_secs_f64() / done as f64 * (epochs - epoch.epoch) as f64;
-                let left = indicatif::HumanDuration(Duration::from_secs_f64(left));
+                let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+                let left = indicatif::HumanDuration(left);
                 eprintln!(
                     "epoch {}/{epochs}  {}  {:.0} graphs/s, {left:#} left",
                     epoch.epoch,

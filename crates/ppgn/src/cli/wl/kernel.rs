@@ -54,7 +54,7 @@ pub(super) fn run(
             "iterations": iterations,
             "columns": columns,
             "gram": gram,
-            "out": out,
+            "out": output::path(out),
             "seconds": seconds,
         }))?;
     } else {
