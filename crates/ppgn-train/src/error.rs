@@ -111,6 +111,16 @@ pub enum Error {
     /// The loss, or its gradient, is not finite.
     #[error("{0}")]
     NotFinite(NotFinite),
+    /// What a network gives for a graph is not finite: it is no prediction.
+    #[error("the {what} of graph {graph} of {dataset} are not finite: there is no prediction for it")]
+    NoPrediction {
+        /// The dataset's name.
+        dataset: String,
+        /// The graph, counted from 0.
+        graph: usize,
+        /// `scores`, `features` or `values`.
+        what: &'static str,
+    },
     /// One of several runs failed.
     #[error("{name}: {source}")]
     Job {
@@ -192,6 +202,7 @@ impl Error {
             | Error::VariedSeed { .. } => true,
             Error::Run { .. }
             | Error::NotFinite(_)
+            | Error::NoPrediction { .. }
             | Error::Threads { .. }
             | Error::Interrupted
             | Error::Incomplete(_) => false,

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use ppgn::graph::fetch::Progress;
+use ppgn::train::Warning;
 use std::io::{IsTerminal, Write};
 
 /// Prints a JSON object as one line.
@@ -16,6 +17,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Prints warnings about a run to standard error.
+pub(crate) fn warn(warnings: &[Warning]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
 /// A number of bytes as people write it.

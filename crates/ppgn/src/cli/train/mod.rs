@@ -14,7 +14,9 @@ use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
-use ppgn::train::{Division, Error, Outcome, Overview, Request, Run, Session, Settings, limited, text};
+use ppgn::train::{
+    Division, Error, Event, Outcome, Overview, Request, Run, Session, Settings, limited, text,
+};
 use progress::Progress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -121,6 +123,7 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return Err(Error::NothingToTrain { how }.into());
     };
     if let Some(summary) = Run::summary(path)? {
+        output::warn(&run.verify()?);
         eprintln!("{} is finished already", path.display());
         return ending::finished(&run, &summary, args.json);
     }
@@ -141,7 +144,10 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {
-        progress.show(&event);
+        match event {
+            Event::Warning(warning) => output::warn(std::slice::from_ref(warning)),
+            event => progress.show(&event),
+        }
         true
     });
     progress.end();
