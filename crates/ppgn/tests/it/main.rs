@@ -3,7 +3,11 @@
 mod bench;
 mod compile;
 mod data;
+mod integrity;
+mod kills;
 mod nothing_lost;
+#[cfg(target_os = "linux")]
+mod power_cut;
 mod predict;
 mod protocol;
 mod resume;
