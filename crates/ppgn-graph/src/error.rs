@@ -41,6 +41,18 @@ pub enum Error {
     /// The data is sound, but it does not have the shape that the operation needs.
     #[error("{}", escaped_lines(.0))]
     Unfit(String),
+    /// A number of a graph is finite in the data, but not in the precision of its rows.
+    #[error("{}{attribute} is {value:e}, which {precision} cannot hold", of_graph(*graph))]
+    Overflow {
+        /// The graph, where the caller knows its number.
+        graph: Option<usize>,
+        /// Whose number it is, such as `mass of node 3`.
+        attribute: String,
+        /// The number.
+        value: f64,
+        /// `f32` or `f64`.
+        precision: &'static str,
+    },
     /// A format cannot hold everything that a dataset has.
     #[error("{format} cannot hold {}", escaped(&losses.join(", nor ")))]
     Lossy {
@@ -68,6 +80,10 @@ pub enum Error {
     /// A dataset could not be downloaded.
     #[error(transparent)]
     Fetch(#[from] FetchError),
+}
+
+fn of_graph(graph: Option<usize>) -> String {
+    graph.map(|graph| format!("graph {graph}: ")).unwrap_or_default()
 }
 
 /// A setting or an action that would avoid an error.

@@ -1,12 +1,13 @@
-//! Files that appear complete or not at all. Every crate of ppgn writes its results through these two functions, so a
-//! process that is killed while it writes leaves the old file or none, never half of a new one.
+//! Files that appear complete or not at all, and stay. Every crate of ppgn writes its results through these functions, so a
+//! process that is killed while it writes leaves the old file or none, never half of a new one, and a power cut after
+//! they return takes nothing back.
 
 use crate::error::{Error, Result};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
-/// Writes a file under a temporary name in the same folder, syncs it, and renames it to `path`.
+/// Writes a file under a temporary name in the same folder, syncs it, renames it to `path`, and syncs the folder.
 ///
 /// ```
 /// use ppgn_graph::{Error, file::write_atomically};
@@ -28,15 +29,50 @@ pub fn write_atomically(
     fill(&mut buffer)?;
     buffer.flush().map_err(fail)?;
     drop(buffer);
-    file.as_file().sync_all().map_err(fail)?;
     // A temporary file is private; the finished file has ordinary permissions.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(fail)?;
     }
+    file.as_file().sync_all().map_err(fail)?;
     file.persist(path).map_err(|e| fail(e.error))?;
-    Ok(())
+    sync_folder(folder)
+}
+
+/// Makes the names in a folder last: without this, a power cut may undo a rename whose file was synced.
+///
+/// Where the system cannot sync folders (Windows, some network file systems) nothing is done.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    let Ok(opened) = File::open(folder) else { return Ok(()) };
+    match opened.sync_all() {
+        Err(e) if !matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Err(Error::io(folder, e))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of a regular file. Anything else with that name, such as a pipe, would be waited for without end, and is an
+/// error instead.
+///
+/// ```
+/// use ppgn_graph::file::read_whole;
+/// assert!(read_whole(&std::env::temp_dir()).unwrap_err().to_string().contains("not a regular file"));
+/// ```
+pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
+    Ok(bytes)
+}
+
+/// Opens a regular file for reading, and nothing else: see [`read_whole`].
+pub fn open_regular(path: &Path) -> Result<File> {
+    let fail = |e| Error::io(path, e);
+    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+        return Err(fail(std::io::Error::new(ErrorKind::InvalidInput, "not a regular file")));
+    }
+    File::open(path).map_err(fail)
 }
 
 /// Writes these bytes with [`write_atomically`].

@@ -5,6 +5,7 @@
 /// ```
 /// use ppgn_graph::Float;
 /// assert_eq!(f32::from_f64(0.5), 0.5);
+/// assert!(f64::holds(1e39) && !f32::holds(1e39));
 /// assert_ne!(0.0f64.bits(), (-0.0f64).bits());
 /// ```
 pub trait Float:
@@ -12,6 +13,12 @@ pub trait Float:
 {
     /// The nearest value of this type.
     fn from_f64(x: f64) -> Self;
+
+    /// Its name: `f32` or `f64`.
+    const NAME: &'static str;
+
+    /// Whether the nearest value of this type is finite: `f32` ends at about 3.4e38.
+    fn holds(x: f64) -> bool;
 
     /// The bit pattern, which decides whether two numbers are the same input: 0.0 and -0.0 differ, equal NaNs do not.
     fn bits(self) -> u64;
@@ -24,6 +31,12 @@ mod sealed {
 }
 
 impl Float for f32 {
+    const NAME: &'static str = "f32";
+
+    fn holds(x: f64) -> bool {
+        f32::from_f64(x).is_finite()
+    }
+
     fn from_f64(x: f64) -> Self {
         x as f32
     }
@@ -34,6 +47,12 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
+    const NAME: &'static str = "f64";
+
+    fn holds(x: f64) -> bool {
+        f64::from_f64(x).is_finite()
+    }
+
     fn from_f64(x: f64) -> Self {
         x
     }

@@ -48,7 +48,9 @@ impl Adam {
     /// One step with this learning rate. O(parameters), one pass.
     pub fn step(&mut self, parameters: &mut [Values], gradients: &[Values], rate: f64) -> Result<()> {
         self.check(parameters, gradients)?;
-        self.steps += 1;
+        let steps = self.steps.checked_add(1);
+        self.steps =
+            steps.ok_or_else(|| Error::call(format!("a step count of {} is too large", self.steps)))?;
         // In f64: beta2^t stays close to 1 for many steps.
         let power = |beta: f64| 1.0 - beta.powf(self.steps as f64);
         let step = AdamStep {

@@ -1,8 +1,9 @@
 //! Weights in files: safetensors, under the names of the authors' checkpoints.
 //!
 //! Equal contents give equal files: tensors in a fixed order, and at most one metadata key (the crate would write
-//! several in random order). A file is written completely or not at all. Reading checks names, shapes and precision,
-//! and reports every mismatch.
+//! several in random order). A file is written completely or not at all. The metadata is a JSON object whose last field,
+//! `sha256`, is a [digest](write) of everything in the file: other readers see one more field, and a flipped bit does not
+//! go unnoticed here. Reading checks the digest, names, shapes and precision, and reports every mismatch.
 
 use crate::config::PpgnConfig;
 use crate::error::{Error, Result};
@@ -10,13 +11,21 @@ use crate::layout::{Array, Layout, Part};
 use crate::network::Ppgn;
 use crate::precision::{Precision, Values};
 use ppgn_graph::Defect;
-use ppgn_graph::file::write_whole;
+use ppgn_graph::file::{read_whole, write_whole};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The metadata key that holds a network's configuration as JSON.
 const CONFIG: &str = "ppgn";
+
+/// The field of that object that holds the note given to [`Ppgn::save_with`].
+const NOTE: &str = "run";
+
+/// What comes before the digest, and after it, at the end of the metadata's JSON object.
+const SEAL: [&str; 2] = ["\"sha256\":\"", "\"}"];
 
 /// A tensor with its name, as stored in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,11 +45,17 @@ pub struct Tensors {
     pub file: String,
     /// Shape and numbers of every tensor, by name.
     pub tensors: BTreeMap<String, (Vec<usize>, Values)>,
-    /// The metadata.
+    /// The metadata, without the digest.
     pub metadata: BTreeMap<String, String>,
+    /// Whether the file has a digest, which then is right. Files of ppgn 0.1 and of other software have none.
+    pub verified: bool,
 }
 
-/// Writes tensors to a safetensors file, with at most one metadata entry (key, text).
+/// Writes tensors to a safetensors file, with at most one metadata entry: a key, and a JSON object as its text.
+///
+/// The object gets a last field `sha256`: the SHA-256, in hexadecimal, of `ppgn weights 1\n`, the key, the object's text as
+/// given, and of every tensor in the order of the names its name, its type (`F32`, `F64`), the number of its dimensions and
+/// each of them, and its bytes. Texts and bytes are preceded by their length; numbers are eight bytes, the lowest first.
 ///
 /// Equal tensors give equal bytes. The file is written to a temporary name, synced and renamed, so that it is complete
 /// or absent.
@@ -56,16 +71,69 @@ pub fn write(path: impl AsRef<Path>, tensors: &[Named], metadata: Option<(&str, 
         })?;
         views.push((tensor.name.as_str(), view));
     }
-    let metadata = metadata.map(|(key, text)| [(key.to_string(), text.to_string())].into());
+    let metadata = match metadata {
+        None => None,
+        Some((key, text)) => {
+            let open = text.strip_suffix('}').filter(|open| open.starts_with('{'));
+            let open = open.ok_or_else(|| Error::call("the metadata of a file must be a JSON object"))?;
+            let mut sealed: Vec<Sealed<'_>> =
+                views.iter().map(|(name, view)| Sealed::of(name, view)).collect();
+            let comma = if open == "{" { "" } else { "," };
+            let text = format!("{open}{comma}{}{}{}", SEAL[0], digest(key, text, &mut sealed), SEAL[1]);
+            Some([(key.to_string(), text)].into())
+        }
+    };
     let file = safetensors::serialize(views, metadata)
         .map_err(|e| Error::call(format!("cannot write {}: {e}", path.display())))?;
     Ok(write_whole(path, &file)?)
 }
 
-/// Reads a safetensors file of f32 and f64 tensors.
+/// A tensor as the digest sees it: name, type, shape, bytes.
+struct Sealed<'a>(&'a str, Dtype, &'a [usize], &'a [u8]);
+
+impl<'a> Sealed<'a> {
+    fn of(name: &'a str, view: &'a TensorView<'a>) -> Self {
+        Sealed(name, view.dtype(), view.shape(), view.data())
+    }
+}
+
+/// The digest of a file's content, as [`write`] describes it. O(bytes).
+fn digest(key: &str, text: &str, tensors: &mut [Sealed<'_>]) -> String {
+    tensors.sort_unstable_by_key(|tensor| tensor.0);
+    let mut hash = Sha256::new();
+    hash.update(b"ppgn weights 1\n");
+    let number = |hash: &mut Sha256, x: usize| hash.update((x as u64).to_le_bytes());
+    let bytes = |hash: &mut Sha256, bytes: &[u8]| {
+        number(hash, bytes.len());
+        hash.update(bytes);
+    };
+    bytes(&mut hash, key.as_bytes());
+    bytes(&mut hash, text.as_bytes());
+    for Sealed(name, dtype, shape, data) in tensors {
+        bytes(&mut hash, name.as_bytes());
+        bytes(&mut hash, dtype.to_string().as_bytes());
+        number(&mut hash, shape.len());
+        shape.iter().for_each(|&x| number(&mut hash, x));
+        bytes(&mut hash, data);
+    }
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text of a metadata entry without its digest, and the digest; nothing where it has none.
+fn unsealed(text: &str) -> Option<(String, &str)> {
+    let (open, digest) = text.strip_suffix(SEAL[1])?.rsplit_once(SEAL[0])?;
+    let open = if open == "{" { open } else { open.strip_suffix(',')? };
+    Some((format!("{open}}}"), digest))
+}
+
+/// Reads a safetensors file of f32 and f64 tensors. Where it has a digest, that must be right.
 pub fn read(path: impl AsRef<Path>) -> Result<Tensors> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = read_whole(path)?;
     let file = path.display().to_string();
     let damaged = |e| Defect::new(file.clone(), format!("not a sound safetensors file: {e}"));
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
@@ -81,8 +149,27 @@ pub fn read(path: impl AsRef<Path>) -> Result<Tensors> {
         };
         tensors.insert(name.to_string(), (view.shape().to_vec(), values));
     }
-    let metadata = header.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
-    Ok(Tensors { file, tensors, metadata })
+    let mut metadata: BTreeMap<String, String> =
+        header.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut verified = false;
+    for (key, text) in &mut metadata {
+        let wrong = "its checksum does not match its content: it was damaged or changed after it was written";
+        let Some((plain, expected)) = unsealed(text) else {
+            // A digest that is not where it was written.
+            match text.contains(SEAL[0].trim_end_matches('"')) {
+                true => return Err(Defect::new(file, wrong).into()),
+                false => continue,
+            }
+        };
+        let views: Vec<(&str, TensorView<'_>)> = content.iter().collect();
+        let mut sealed: Vec<Sealed<'_>> = views.iter().map(|(name, view)| Sealed::of(name, view)).collect();
+        if digest(key, &plain, &mut sealed) != expected {
+            return Err(Defect::new(file, wrong).into());
+        }
+        *text = plain;
+        verified = true;
+    }
+    Ok(Tensors { file, tensors, metadata, verified })
 }
 
 fn dtype(precision: Precision) -> Dtype {
@@ -172,15 +259,41 @@ pub(crate) fn names_differ(missing: &[&str], extra: &[&str]) -> String {
     )
 }
 
+/// A network from a file, and what the file says about itself.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The network.
+    pub network: Ppgn,
+    /// What was written with it, as JSON: see [`Ppgn::save_with`].
+    pub note: Option<String>,
+    /// Whether the file has a digest, which then is right.
+    pub verified: bool,
+}
+
 impl Ppgn {
     /// Writes the network, including its configuration, to a safetensors file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_noted(path.as_ref(), None)
+    }
+
+    /// The same with a note, a JSON value, in the field `run` of the metadata: what the network belongs to.
+    pub fn save_with(&self, path: impl AsRef<Path>, note: &impl serde::Serialize) -> Result<()> {
+        self.save_noted(
+            path.as_ref(),
+            Some(serde_json::to_value(note).map_err(|e| Error::call(e.to_string()))?),
+        )
+    }
+
+    fn save_noted(&self, path: &Path, note: Option<Value>) -> Result<()> {
         let arrays: Vec<Values> = self.parameters()?.into_iter().map(|(_, values)| values).collect();
-        let config = serde_json::to_string(self.config()).map_err(|e| Error::unfit(e.to_string()))?;
+        let mut config = serde_json::to_string(self.config()).map_err(|e| Error::unfit(e.to_string()))?;
+        if let (Some(note), Some(open)) = (note, config.strip_suffix('}')) {
+            config = format!("{open},\"{NOTE}\":{note}}}");
+        }
         write(path, &self.layout().named("", &arrays)?, Some((CONFIG, &config)))
     }
 
-    /// Reads a network from a file that [`save`](Ppgn::save) wrote.
+    /// Reads a network from a file that [`save`](Ppgn::save) wrote. A file that was damaged since is an error.
     ///
     /// ```
     /// use ppgn_nn::{BlockConfig, Ppgn, PpgnConfig, Precision};
@@ -190,19 +303,30 @@ impl Ppgn {
     /// network.save(&path)?;
     /// let again = Ppgn::load(&path)?;
     /// assert_eq!((again.config(), again.parameters()?), (network.config(), network.parameters()?));
+    /// let mut bytes = std::fs::read(&path).unwrap();
+    /// *bytes.last_mut().unwrap() ^= 1;
+    /// std::fs::write(&path, bytes).unwrap();
+    /// assert!(Ppgn::load(&path).unwrap_err().to_string().contains("checksum"));
     /// # std::fs::remove_file(path).unwrap();
     /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self::load_with(path)?.network)
+    }
+
+    /// The same with what the file says about itself.
+    pub fn load_with(path: impl AsRef<Path>) -> Result<Loaded> {
         let tensors = read(path)?;
         let defect = |text: String| Error::from(Defect::new(tensors.file.clone(), text));
         let config = tensors.metadata.get(CONFIG).ok_or_else(|| {
             defect(format!("no configuration: the metadata has no key `{CONFIG}`, so ppgn did not write it"))
         })?;
-        let config: PpgnConfig =
-            serde_json::from_str(config).map_err(|e| defect(format!("its configuration is damaged: {e}")))?;
-        config.validate().map_err(|e| defect(format!("its configuration is damaged: {e}")))?;
+        let damaged = |e: String| defect(format!("its configuration is damaged: {e}"));
+        let mut config: Value = serde_json::from_str(config).map_err(|e| damaged(e.to_string()))?;
+        let note = config.as_object_mut().and_then(|fields| fields.remove(NOTE)).map(|note| note.to_string());
+        let config: PpgnConfig = serde_json::from_value(config).map_err(|e| damaged(e.to_string()))?;
+        config.validate().map_err(|e| damaged(e.to_string()))?;
         let arrays = Layout::new(&config).collect("", &tensors)?;
-        Ppgn::new(config, arrays)
+        Ok(Loaded { network: Ppgn::new(config, arrays)?, note, verified: tensors.verified })
     }
 }

@@ -136,6 +136,14 @@ pub(crate) fn no_empty_graph(dataset: &Dataset) -> Result<()> {
     }
 }
 
+/// An error where a graph has a number that is not finite in the precision of the rows.
+pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Precision) -> Result<()> {
+    Ok(match precision {
+        Precision::F32 => encoder.check::<f32>(dataset.graphs()),
+        Precision::F64 => encoder.check::<f64>(dataset.graphs()),
+    }?)
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -169,6 +177,7 @@ impl Prepared {
         no_empty_graph(dataset)?;
         let split = trained.division.of(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
+        representable(&encoder, dataset, settings.training.precision)?;
         let space = Choosing {
             choice: settings.training.space,
             config: &settings.network,

@@ -125,6 +125,16 @@ pub enum Error {
         /// What would fit.
         fits: Fits,
     },
+    /// What a network gives for a graph is not finite: it is no prediction.
+    #[error("the {what} of graph {graph} of {dataset} are not finite: there is no prediction for it")]
+    NoPrediction {
+        /// The dataset's name.
+        dataset: String,
+        /// The graph, counted from 0.
+        graph: usize,
+        /// `scores`, `features` or `values`.
+        what: &'static str,
+    },
     /// One of several runs failed.
     #[error("{name}: {source}")]
     Job {
@@ -251,6 +261,7 @@ impl Error {
             Error::Run { .. }
             | Error::Memory { .. }
             | Error::NotFinite(_)
+            | Error::NoPrediction { .. }
             | Error::Threads { .. }
             | Error::Interrupted
             | Error::Incomplete(_) => false,

@@ -36,7 +36,7 @@ pub use metrics::{Best, Epoch, Part};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
-pub use run::{Run, State, Summary};
+pub use run::{Digests, Run, State, Summary, Warning};
 pub use session::Session;
 pub use settings::{
     Division, Imported, Origin, Overrides, Request, Setting, Settings, Trained, Training, text,

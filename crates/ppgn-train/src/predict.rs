@@ -1,10 +1,10 @@
 //! A trained run at work: classes, probabilities or values for new graphs, and their embeddings.
 
-use crate::data::{Goal, no_empty_graph};
+use crate::data::{Goal, no_empty_graph, representable};
 use crate::error::{Error, Result};
 use crate::memory::check_prediction;
 use crate::metrics::argmax;
-use crate::run::{Run, exists, read_settings};
+use crate::run::{Run, Warning, exists, read_best, read_config, read_state};
 use crate::session::Session;
 use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
@@ -33,26 +33,33 @@ pub struct Predictor {
     settings: Settings,
     encoder: Encoder,
     network: Ppgn,
+    warnings: Vec<Warning>,
 }
 
 impl Predictor {
-    /// Opens a run that has finished at least one epoch.
+    /// Opens a run that has finished at least one epoch. Its network and settings must be as they were written.
     pub fn open(session: &Session, run: impl AsRef<Path>) -> Result<Self> {
         let run = run.as_ref();
-        let settings = read_settings(run)?;
+        let (settings, digest) = read_config(run)?;
         let model = Run::best_model(run);
         if !exists(&model)? {
-            return Err(Error::NoNetwork { path: run.to_path_buf() });
-        }
-        let network = Ppgn::load(&model)?.with_workspace(session.workspace());
-        if *network.config() != settings.network || network.precision() != settings.training.precision {
-            return Err(Error::Run {
-                path: model,
-                message: "not the network of the run's config.toml".into(),
+            return Err(match read_state(run)? {
+                None => Error::NoNetwork { path: run.to_path_buf() },
+                Some(_) => {
+                    Error::Run { path: model, message: "it is missing; restore it from a copy".into() }
+                }
             });
         }
+        let best = read_best(run, &settings)?.of_settings(run, &digest)?;
+        let network = best.network.with_workspace(session.workspace());
         let encoder = settings.encoding.encoder(&settings.schema)?;
-        Ok(Predictor { session: session.clone(), settings, encoder, network })
+        let warnings = best.warning.into_iter().collect();
+        Ok(Predictor { session: session.clone(), settings, encoder, network, warnings })
+    }
+
+    /// What could not be verified about the run.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// What the run is.
@@ -60,24 +67,32 @@ impl Predictor {
         &self.settings
     }
 
-    /// The raw outputs of every graph, in order.
+    /// The raw outputs of every graph, in order; [`Error::NoPrediction`] where one is not finite.
     pub fn scores(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
-        self.rows(dataset, |batch| self.network.forward(batch))
+        self.rows(dataset, "scores", |batch| self.network.forward(batch))
     }
 
-    /// The pooled features of every graph, in order.
+    /// The pooled features of every graph, in order; [`Error::NoPrediction`] where one is not finite.
     pub fn embed(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
-        self.rows(dataset, |batch| self.network.embed(batch))
+        self.rows(dataset, "features", |batch| self.network.embed(batch))
     }
 
     /// The prediction for every graph, in order.
     pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
-        Ok(self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect())
+        let predictions: Vec<Prediction> =
+            self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect();
+        // Finite scores may have values that are not, in their own units.
+        let lost = |prediction: &Prediction| matches!(prediction, Prediction::Values(v) if !all_finite(v));
+        match predictions.iter().position(lost) {
+            Some(graph) => Err(no_prediction(dataset, graph, "values")),
+            None => Ok(predictions),
+        }
     }
 
     fn rows(
         &self,
         dataset: &Dataset,
+        what: &'static str,
         compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
         self.fits(dataset)?;
@@ -98,6 +113,11 @@ impl Predictor {
                 let output = compute(&self.batch(graphs)?)?;
                 let width = output.columns();
                 rows.extend(output.to_f64().chunks(width).map(<[f64]>::to_vec));
+                if let Some(graph) =
+                    rows.iter().skip(rows.len() - graphs.len()).position(|row| !all_finite(row))
+                {
+                    return Err(no_prediction(dataset, rows.len() - graphs.len() + graph, what));
+                }
             }
             Ok(rows)
         })
@@ -114,7 +134,8 @@ impl Predictor {
                 ))
             })?;
         }
-        no_empty_graph(dataset)
+        no_empty_graph(dataset)?;
+        representable(&self.encoder, dataset, self.settings.training.precision)
     }
 
     /// These graphs as a batch. They are seen once here: colouring them is done only where it was asked for by name.
@@ -146,6 +167,14 @@ impl Predictor {
             ),
         }
     }
+}
+
+fn all_finite(row: &[f64]) -> bool {
+    row.iter().all(|x| x.is_finite())
+}
+
+fn no_prediction(dataset: &Dataset, graph: usize, what: &'static str) -> Error {
+    Error::NoPrediction { dataset: dataset.name().to_string(), graph, what }
 }
 
 fn softmax(scores: &[f64]) -> Vec<f64> {

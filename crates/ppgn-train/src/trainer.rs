@@ -5,7 +5,7 @@ use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
-use crate::run::{Run, State, Summary, arrays};
+use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_state};
 use crate::session::Session;
 use crate::space::Chosen;
 use ppgn_graph::Dataset;
@@ -16,6 +16,8 @@ use std::time::Instant;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// Something about a run that is resumed, before its data is prepared.
+    Warning(&'a Warning),
     /// The data is ready, before the first step.
     Ready {
         /// The space that it is trained on, and why.
@@ -58,9 +60,16 @@ pub enum Outcome {
 
 /// Trains a run to its end, from its last checkpoint if it has one.
 ///
+/// The run's files are verified before anything is computed or changed ([`Run::verify`]).
 /// A loss that is not finite ends it with [`Error::NotFinite`]; the last checkpoint stays. The session's interrupt ends it
 /// within a moment, the watcher after the running step.
 pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    let restored = run.restore()?;
+    let warnings = restored.iter().flat_map(|restored| &restored.warnings);
+    let go_on = warnings.fold(true, |go_on, warning| watcher(Event::Warning(warning)) && go_on);
+    if !go_on {
+        return stopped(run);
+    }
     // On the caller's thread, which may wait for colours that another run is finding; a thread of a pool may not.
     let prepared = match Prepared::new(session, run.settings(), dataset) {
         // Stopped while the data was prepared: that is not a failure.
@@ -71,7 +80,7 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
     };
     let outcome = session.install(|| {
         let mut watcher = |event: Event<'_>| watcher(event) && session.check().is_ok();
-        epochs(session, run, &prepared, &mut watcher)
+        epochs(session, run, &prepared, restored, &mut watcher)
     });
     match outcome {
         // Within a step, which is discarded.
@@ -82,27 +91,36 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
 
 /// The outcome of a run that was stopped: its last checkpoint.
 fn stopped(run: &Run) -> Result<Outcome> {
-    let epochs = run.restore()?.map_or(0, |(_, _, state)| state.epoch);
+    let epochs = read_state(run.path())?.map_or(0, |state| state.epoch);
     Ok(Outcome::Stopped { epochs })
 }
 
 /// All epochs that are left, and the summary.
-fn epochs(session: &Session, run: &Run, prepared: &Prepared, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+fn epochs(
+    session: &Session,
+    run: &Run,
+    prepared: &Prepared,
+    restored: Option<Restored>,
+    watcher: &mut Watcher<'_>,
+) -> Result<Outcome> {
     let settings = run.settings();
     let go_on = watcher(Event::Ready { space: &prepared.space });
-    let (mut network, mut adam, mut state) = match run.restore()? {
+    let restored = match restored {
         Some(restored) => restored,
         None => {
             let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
             let adam = Adam::new(&arrays(&network)?);
-            (network, adam, State { epoch: 0, steps: 0, best: None })
+            let state = State { epoch: 0, steps: 0, best: None, digests: None };
+            let (history, warnings) = (History::new(), Vec::new());
+            Restored { network, adam, state, history, best_is_ahead: false, warnings }
         }
     };
+    let Restored { mut network, mut adam, mut state, mut history, mut best_is_ahead, .. } = restored;
     if !go_on {
         return Ok(Outcome::Stopped { epochs: state.epoch });
     }
     network = network.with_workspace(session.workspace());
-    let mut metrics = run.cut_metrics(state.epoch)?;
+    run.cut_metrics(state.epoch)?;
     while state.epoch < settings.training.epochs {
         let start = Instant::now();
         let number = state.epoch + 1;
@@ -123,28 +141,47 @@ fn epochs(session: &Session, run: &Run, prepared: &Prepared, watcher: &mut Watch
             return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
         let score = epoch.score();
-        let best = state.best.as_ref().and_then(|best| metrics.get(best.epoch.checked_sub(1)?));
-        if best.is_none_or(|best| epoch.is_better_than(best)) {
-            run.keep_best(&network)?;
+        let best = state.best.as_ref().and_then(|best| history.epochs.get(best.epoch.checked_sub(1)?));
+        let is_best = best.is_none_or(|best| epoch.is_better_than(best));
+        let (line, digests) = run.line(&mut history, &epoch)?;
+        if is_best {
+            run.keep_best(&network, number, &digests)?;
             state.best = Some(Best { epoch: number, score });
+        } else if best_is_ahead {
+            return Err(overtaken(run, number, &state));
         }
-        state = State { epoch: number, steps: adam.steps, best: state.best };
+        best_is_ahead = false;
+        state = State { epoch: number, steps: adam.steps, best: state.best, digests: Some(digests) };
         let seconds = start.elapsed().as_secs_f64();
         // First the metrics, then the checkpoint: what is beyond a checkpoint is cut off on resume.
-        run.record(&epoch, seconds)?;
+        run.record(&line, number, seconds)?;
         run.checkpoint(&network, &adam, &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
-        metrics.push(epoch);
         if !go_on && state.epoch < settings.training.epochs {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         }
     }
-    let summary = summarise(run, prepared, &metrics, &state)?;
+    if best_is_ahead {
+        return Err(overtaken(run, state.epoch + 1, &state));
+    }
+    let metrics = &history.epochs;
+    let summary = summarise(run, prepared, metrics, &state)?;
     // The summary says that a run is finished, so it comes last.
-    report::write(run, &summary, &metrics)?;
+    report::write(run, &summary, metrics)?;
     run.finish(&summary)?;
     Ok(Outcome::Finished(Box::new(summary)))
+}
+
+/// The error where the best network on the disk is of an epoch that was not finished, and that was not the best when it was
+/// computed again: on another machine, or with fewer epochs. The network that the checkpoint names is lost then.
+fn overtaken(run: &Run, epoch: usize, state: &State) -> Error {
+    let best = state.best.as_ref().map_or(0, |best| best.epoch);
+    let message = format!(
+        "it is of epoch {epoch}, which was interrupted on another machine or with more epochs, and here epoch {best} is the best; \
+         resume the run where it was interrupted, or train a new one"
+    );
+    Error::Run { path: Run::best_model(run.path()), message }
 }
 
 /// Trains one epoch; nothing if the watcher stopped it.

@@ -7,6 +7,7 @@
 //! fixed list of channels, which encodes any graph of that schema and names what it does not know.
 
 mod authors;
+mod overflow;
 mod paper;
 mod qm9;
 
@@ -158,7 +159,8 @@ impl Encoder {
     /// The rows of a graph, `[n*n, channels]`. O(n^2 * channels) for the zeros, O(n + m) for the rest
     /// (`qm9`: O(n^2), distances are everywhere).
     ///
-    /// A graph with a label or feature that the schema lacks is an error that names it.
+    /// A graph with a label or feature that the schema lacks is an error that names it, and so is a number that is not finite
+    /// as a `T` ([`Error::Overflow`]).
     pub fn rows<T: Float>(&self, graph: &Graph) -> Result<Vec<T>> {
         let mut rows = vec![T::default(); self.length(graph.nodes())?];
         self.fill(graph, &mut rows)?;
@@ -172,6 +174,7 @@ impl Encoder {
             return Err(Error::call(format!("{} places for {length} numbers", rows.len())));
         }
         self.schema.check(graph).map_err(Error::unfit)?;
+        self.fits_in::<T>(graph, None)?;
         let mut grid = Grid { rows, nodes: graph.nodes(), channels: self.channels.len() };
         match &self.plan {
             Plan::Paper(p) => p.fill(&self.schema, graph, &mut grid),

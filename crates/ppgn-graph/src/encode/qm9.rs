@@ -38,8 +38,7 @@ impl Qm9 {
         let positions = graph.positions().unwrap_or_default();
         for (i, a) in positions.iter().enumerate() {
             for (j, b) in positions.iter().enumerate() {
-                let square: f64 = a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum();
-                grid.pair(i, j)[DISTANCE] = T::from_f64(square.sqrt());
+                grid.pair(i, j)[DISTANCE] = T::from_f64(distance(a, b));
             }
         }
         for (u, v, arc) in graph.arc_list() {
@@ -48,6 +47,11 @@ impl Qm9 {
             pair[ADJACENCY + graph.edge_labels(arc)[0] as usize] = T::from_f64(1.0);
         }
     }
+}
+
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let square: f64 = a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum();
+    square.sqrt()
 }
 
 pub(super) fn channels() -> Vec<String> {

@@ -2,8 +2,8 @@
 //! slice. (The address sanitizer sees that, see `benches/asan.sh`; without it these tests see the panic.)
 
 use crate::{
-    Block, Branch, Buffer, ColourMatrix, Count, Equivariant, Example, Keep, Layer, Linears, Mlp, Pairs, Pools,
-    Product, Square, Workspace, add_outer, multiply, multiply_transposed, pool_max, pool_sum,
+    Block, Branch, Buffer, ColourMatrix, Count, Equivariant, Example, Keep, Layer, Linears, Mlp, Pairs,
+    Pools, Product, Square, Workspace, add_outer, multiply, multiply_transposed, pool_max, pool_sum,
     pool_sum_backward,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -100,6 +100,50 @@ fn mismatches_are_named() {
 }
 
 #[test]
+fn every_flipped_bit_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.safetensors");
+    let note = serde_json::json!({"epoch": 3});
+    biased(&config(), 4, Precision::F32).save_with(&path, &note).unwrap();
+    let sound = std::fs::read(&path).unwrap();
+    let loaded = Ppgn::load_with(&path).unwrap();
+    assert!(loaded.verified && loaded.note.as_deref() == Some("{\"epoch\":3}"));
+    for at in 0..sound.len() {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(&path, &damaged).unwrap();
+        let error = Ppgn::load(&path).unwrap_err();
+        assert!(
+            matches!(error, Error::File(_)) && error.to_string().contains("w.safetensors: "),
+            "byte {at}"
+        );
+    }
+}
+
+#[test]
+fn a_digest_is_that_of_the_documentation() {
+    use sha2::{Digest, Sha256};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.safetensors");
+    let tensor = |name: &str, x| Named { name: name.into(), shape: vec![1], values: Values::F32(vec![x]) };
+    weights::write(&path, &[tensor("b", 2.0), tensor("a", 1.0)], Some(("key", "{\"x\":1}"))).unwrap();
+    let long = |x: u64| x.to_le_bytes().to_vec();
+    let text = |t: &str| [long(t.len() as u64), t.as_bytes().to_vec()].concat();
+    let of = |name: &str, x: f32| {
+        [text(name), text("F32"), long(1), long(1), long(4), x.to_le_bytes().to_vec()].concat()
+    };
+    let all =
+        [b"ppgn weights 1\n".to_vec(), text("key"), text("{\"x\":1}"), of("a", 1.0), of("b", 2.0)].concat();
+    let digest: String = Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect();
+    let file = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+    assert!(file.contains(&format!(",\\\"sha256\\\":\\\"{digest}\\\"}}")), "{file}");
+    // Readers see what was written, and that it was verified.
+    let read = weights::read(&path).unwrap();
+    assert!(read.verified && read.metadata["key"] == "{\"x\":1}");
+    assert!(weights::write(&path, &[], Some(("key", "text"))).unwrap_err().is_call());
+}
+
+#[test]
 fn damaged_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.safetensors");
@@ -115,7 +159,7 @@ fn damaged_files_are_errors() {
     let mut damaged = sound.clone();
     damaged[at] = b'x';
     std::fs::write(&path, &damaged).unwrap();
-    assert!(load(&path).to_string().contains("its configuration is damaged"), "{}", load(&path));
+    assert!(load(&path).to_string().contains("its checksum does not match its content"), "{}", load(&path));
     assert!(matches!(load(&folder.path().join("none")), Error::Graph(ppgn_graph::Error::Io { .. })));
     weights::write(&path, &[], None).unwrap();
     assert!(load(&path).to_string().contains("no key `ppgn`"));

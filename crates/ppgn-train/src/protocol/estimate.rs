@@ -68,7 +68,7 @@ fn measure(session: &Session, job: &Job, dataset: &Dataset) -> Result<Option<f64
             Event::Step { graphs, of, .. } if start.elapsed() > PATIENCE && graphs > 0 => {
                 seconds = Some(start.elapsed().as_secs_f64() * of as f64 / graphs as f64);
             }
-            Event::Step { .. } => {}
+            Event::Step { .. } | Event::Warning(_) => {}
             // Graphs are coloured once for all jobs.
             Event::Ready { .. } => start = Instant::now(),
         }

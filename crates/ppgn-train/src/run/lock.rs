@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ const STALE: Duration = Duration::from_secs(60);
 
 pub(super) fn lock(path: &Path) -> Result<File> {
     let file = path.join("lock");
+    regular_or_absent(&file).map_err(|e| Error::io(&file, e))?;
     let lock = OpenOptions::new()
         .create(true)
         .truncate(false)
@@ -28,9 +30,20 @@ pub(super) fn lock(path: &Path) -> Result<File> {
     Err(Error::Busy { path: path.to_path_buf() })
 }
 
+/// An error where something that is not a file has a file's name: a pipe would be waited for without end.
+pub(super) fn regular_or_absent(file: &Path) -> std::io::Result<()> {
+    match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() => {
+            Err(std::io::Error::new(ErrorKind::InvalidInput, "not a regular file"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether a process is training in a run folder.
 pub(crate) fn is_locked(path: &Path) -> bool {
-    let lock = OpenOptions::new().write(true).open(path.join("lock"));
+    let file = path.join("lock");
+    let lock = regular_or_absent(&file).and_then(|()| OpenOptions::new().write(true).open(file));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

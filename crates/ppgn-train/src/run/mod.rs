@@ -10,23 +10,32 @@
 //! | `report.html` | settings, curves and best figures for people | when the run is finished |
 //! | `summary.json` | the [`Summary`] | when the run is finished |
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
+//!
+//! Every file is synced before it gets its name, and the folder after that, so what a checkpoint depends on (its line of
+//! metrics, the best network) has reached the disk before the checkpoint has.
 
+mod integrity;
 mod lock;
 mod read;
 mod regular;
+mod restore;
 
+pub use integrity::{Digests, Warning};
+pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;
-pub(crate) use read::{exists, read_metrics, read_settings, read_state, read_timing};
+pub(crate) use read::{History, exists, read_config, read_metrics, read_settings, read_state, read_timing};
+pub(crate) use restore::Restored;
 
 use crate::data::Scaling;
 use crate::error::{Error, Result};
 use crate::metrics::{Best, Epoch};
 use crate::settings::Settings;
-use lock::{lock, sweep, sweep_beside};
+use integrity::{Note, sealed_json, settings_digest, unsealed_json};
+use lock::{lock, regular_or_absent, sweep, sweep_beside};
 use ppgn_graph::Defect;
-use ppgn_graph::file::write_whole;
-use ppgn_nn::{Adam, Layout, Ppgn, Values, weights};
-use read::{cut, lines};
+use ppgn_graph::file::{sync_folder, write_whole};
+use ppgn_nn::{Adam, Ppgn, Values, weights};
+use read::{cut, found, lines};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -42,10 +51,14 @@ pub struct State {
     pub steps: u64,
     /// The best epoch so far.
     pub best: Option<Best>,
+    /// What it was trained by. Checkpoints of ppgn 0.1 do not say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub digests: Option<Digests>,
 }
 
 /// What a finished run gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Summary {
     /// The dataset's name.
     pub dataset: String,
@@ -75,6 +88,8 @@ pub struct Summary {
 pub struct Run {
     path: PathBuf,
     settings: Settings,
+    /// The digest of `config.toml`.
+    digest: String,
     _lock: File,
 }
 
@@ -84,21 +99,27 @@ pub(crate) const STATE: &str = "ppgn_state";
 impl Run {
     /// Makes a new run folder; it must not exist.
     pub fn create(path: impl AsRef<Path>, settings: Settings) -> Result<Self> {
-        Run::make(path.as_ref(), settings, |_| Ok(()))
+        Run::make(path.as_ref(), settings, |_, _| Ok(()))
     }
 
     /// Makes the run folder of a network that was trained elsewhere, for [`Predictor`](crate::Predictor) to use.
     pub fn import(path: impl AsRef<Path>, settings: Settings, network: &Ppgn) -> Result<Self> {
-        Run::make(path.as_ref(), settings, |folder| Ok(network.save(Run::best_model(folder))?))
+        Run::make(path.as_ref(), settings, |folder, digest| {
+            let digests =
+                Digests { settings: digest.into(), metrics: History::new().digest(0).unwrap_or_default() };
+            Ok(network.save_with(Run::best_model(folder), &Note { epoch: 0, digests })?)
+        })
     }
 
     /// Makes a run folder that has everything in it when it appears.
-    fn make(path: &Path, settings: Settings, fill: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
+    fn make(path: &Path, settings: Settings, fill: impl FnOnce(&Path, &str) -> Result<()>) -> Result<Self> {
         let path = path.to_path_buf();
         if exists(&path)? {
             return Err(Error::Exists { path });
         }
-        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = folder_of(&path);
+        let new = parent.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let new: Vec<&Path> = new.map(folder_of).collect();
         std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, e))?;
         let folder = tempfile::Builder::new()
             .prefix(".ppgn-run-")
@@ -109,13 +130,15 @@ impl Run {
         let lock = lock(folder.path())?;
         sweep_beside(parent);
         let config = settings.to_toml()?;
+        let digest = settings_digest(&config);
         let file = folder.path().join("config.toml");
         write_whole(&file, config.as_bytes())?;
         for inner in ["checkpoint", "best"] {
             std::fs::create_dir(folder.path().join(inner)).map_err(|e| Error::io(&path, e))?;
         }
-        fill(folder.path())?;
+        fill(folder.path(), &digest)?;
         make_public(folder.path())?;
+        sync_folder(folder.path())?;
         std::fs::rename(folder.path(), &path).map_err(|e| match e.kind() {
             // Somebody else was faster.
             ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
@@ -123,20 +146,20 @@ impl Run {
         })?;
         // Under its new name it is no longer a temporary folder.
         let _ = folder.keep();
-        sync_folder(parent);
+        [parent].into_iter().chain(new).try_for_each(sync_folder)?;
         #[cfg(not(unix))]
         let lock = lock(&path)?;
-        Ok(Run { path, settings, _lock: lock })
+        Ok(Run { path, settings, digest, _lock: lock })
     }
 
     /// Opens a run folder to resume it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let settings = read_settings(&path)?;
+        let (settings, digest) = read_config(&path)?;
         let lock = lock(&path)?;
         sweep(&path);
         path.parent().into_iter().for_each(sweep_beside);
-        Ok(Run { path, settings, _lock: lock })
+        Ok(Run { path, settings, digest, _lock: lock })
     }
 
     /// The folder.
@@ -152,13 +175,11 @@ impl Run {
     /// What a finished run gave; `None` while it is not finished.
     pub fn summary(path: impl AsRef<Path>) -> Result<Option<Summary>> {
         let file = path.as_ref().join("summary.json");
-        match std::fs::read(&file) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|e| Defect::new(file.display().to_string(), format!("not a summary: {e}")).into()),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io(file, e)),
-        }
+        let Some(bytes) = found(&file)? else { return Ok(None) };
+        let wrong =
+            |e: String| Error::from(Defect::new(file.display().to_string(), format!("not a summary: {e}")));
+        let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
+        serde_json::from_str(&unsealed_json(&file, text)?).map(Some).map_err(|e| wrong(e.to_string()))
     }
 
     /// Writes a checkpoint: network, optimiser and state, in one file by one rename.
@@ -167,48 +188,14 @@ impl Run {
         let mut tensors = layout.named("", &arrays(network)?)?;
         tensors.extend(layout.named("adam.first.", &adam.first)?);
         tensors.extend(layout.named("adam.second.", &adam.second)?);
-        let file = self.path.join("checkpoint").join(MODEL);
+        let file = checkpoint_file(&self.path);
         let state = serde_json::to_string(state).map_err(|e| unwritable(&file, &e))?;
         Ok(weights::write(file, &tensors, Some((STATE, &state)))?)
     }
 
-    /// The last checkpoint, if there is one.
-    pub(crate) fn restore(&self) -> Result<Option<(Ppgn, Adam, State)>> {
-        let file = self.path.join("checkpoint").join(MODEL);
-        if !exists(&file)? {
-            return Ok(None);
-        }
-        let tensors = weights::read(&file)?;
-        let damaged = |what: String| Error::from(Defect::new(file.display().to_string(), what));
-        let state = tensors
-            .metadata
-            .get(STATE)
-            .ok_or_else(|| damaged("no state in it: not a checkpoint of ppgn".into()))?;
-        let state: State =
-            serde_json::from_str(state).map_err(|e| damaged(format!("its state is damaged: {e}")))?;
-        let layout = Layout::new(&self.settings.network);
-        // The names of the moments begin with those of no parameter, so each list is checked by itself.
-        let parameters = weights::Tensors {
-            tensors: tensors
-                .tensors
-                .iter()
-                .filter(|(n, _)| !n.starts_with("adam."))
-                .map(|(n, t)| (n.clone(), t.clone()))
-                .collect(),
-            ..tensors.clone()
-        };
-        let parameters = layout.collect("", &parameters)?;
-        let mut adam = Adam::new(&parameters);
-        adam.first = layout.collect("adam.first.", &tensors)?;
-        adam.second = layout.collect("adam.second.", &tensors)?;
-        adam.steps = state.steps;
-        let network = Ppgn::new(self.settings.network.clone(), parameters)?;
-        Ok(Some((network, adam, state)))
-    }
-
     /// Keeps the network of the best epoch so far.
-    pub(crate) fn keep_best(&self, network: &Ppgn) -> Result<()> {
-        Ok(network.save(self.path.join("best").join(MODEL))?)
+    pub(crate) fn keep_best(&self, network: &Ppgn, epoch: usize, digests: &Digests) -> Result<()> {
+        Ok(network.save_with(Run::best_model(&self.path), &Note { epoch, digests: digests.clone() })?)
     }
 
     /// The file of the best network of a run.
@@ -216,22 +203,33 @@ impl Run {
         path.as_ref().join("best").join(MODEL)
     }
 
-    /// Adds an epoch to the metrics.
-    pub(crate) fn record(&self, epoch: &Epoch, seconds: f64) -> Result<()> {
+    /// An epoch as a line of the metrics, and the digests of a run that has it.
+    pub(crate) fn line(&self, history: &mut History, epoch: &Epoch) -> Result<(String, Digests)> {
         let file = self.path.join("metrics.jsonl");
-        let line = serde_json::to_string(epoch).map_err(|e| unwritable(&file, &e))?;
-        // A checkpoint without its metrics could not be resumed, and the checkpoint is synced too.
-        append(&file, &line).map_err(|e| Error::io(&file, e))?;
+        let line = serde_json::to_string(epoch).map_err(|e| unwritable(&file, &e))? + "\n";
+        history.push(epoch.clone(), line.as_bytes());
+        let metrics = history.digest(history.epochs.len()).unwrap_or_default();
+        Ok((line, Digests { settings: self.digest.clone(), metrics }))
+    }
+
+    /// Adds a line to the metrics.
+    pub(crate) fn record(&self, line: &str, epoch: usize, seconds: f64) -> Result<()> {
+        let file = self.path.join("metrics.jsonl");
+        // A checkpoint without its metrics could not be resumed, so they are on the disk before it is written.
+        let io = |e| Error::io(&file, e);
+        append(&file, line).and_then(|out| out.sync_data()).map_err(io)?;
+        if epoch == 1 {
+            sync_folder(&self.path)?;
+        }
         // Nothing depends on the times.
-        let line = format!("{{\"epoch\":{},\"seconds\":{seconds:.3}}}", epoch.epoch);
+        let line = format!("{{\"epoch\":{epoch},\"seconds\":{seconds:.3}}}\n");
         let _ = append(&self.path.join("timing.jsonl"), &line);
         Ok(())
     }
 
-    /// The metrics of the first `epochs` epochs; whatever the files have beyond them is cut off unread.
-    pub(crate) fn cut_metrics(&self, epochs: usize) -> Result<Vec<Epoch>> {
+    /// Cuts the metrics down to this number of epochs, whatever is behind them.
+    pub(crate) fn cut_metrics(&self, epochs: usize) -> Result<()> {
         let metrics = self.path.join("metrics.jsonl");
-        let kept = read_metrics(&self.path, epochs)?;
         if epochs == 0 && lines(&metrics)? > 1 {
             // A process that is killed before its first checkpoint has written one line at most.
             let message = "it has several epochs, but there is no checkpoint: nothing is overwritten".into();
@@ -239,13 +237,20 @@ impl Run {
         }
         cut(&metrics, epochs)?;
         let _ = cut(&self.path.join("timing.jsonl"), epochs);
-        Ok(kept)
+        Ok(())
     }
 
     /// Says that the run is finished, and what it gave.
     pub(crate) fn finish(&self, summary: &Summary) -> Result<()> {
-        write_json(&self.path.join("summary.json"), summary)
+        let file = self.path.join("summary.json");
+        let text = serde_json::to_string_pretty(summary).map_err(|e| unwritable(&file, &e))?;
+        Ok(write_whole(&file, sealed_json(&text).as_bytes())?)
     }
+}
+
+/// The folder that something is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file of JSON for people and programs, whole or not at all.
@@ -258,11 +263,12 @@ fn unwritable(file: &Path, error: &serde_json::Error) -> Error {
     Error::Run { path: file.to_path_buf(), message: format!("it cannot be written: {error}") }
 }
 
-/// Adds a line to a file, and syncs it.
-fn append(file: &Path, line: &str) -> std::io::Result<()> {
+/// Adds a line to a file.
+fn append(file: &Path, line: &str) -> std::io::Result<File> {
+    regular_or_absent(file)?;
     let mut out = OpenOptions::new().create(true).append(true).open(file)?;
-    out.write_all(format!("{line}\n").as_bytes())?;
-    out.sync_data()
+    out.write_all(line.as_bytes())?;
+    Ok(out)
 }
 
 /// The parameters of a network without their names.
@@ -279,11 +285,4 @@ fn make_public(folder: &Path) -> Result<()> {
 #[cfg(not(unix))]
 fn make_public(_folder: &Path) -> Result<()> {
     Ok(())
-}
-
-/// Makes a rename in a folder last; where the system cannot, the rename still is one.
-fn sync_folder(folder: &Path) {
-    if let Ok(file) = File::open(folder) {
-        let _ = file.sync_all();
-    }
 }

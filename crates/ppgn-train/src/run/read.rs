@@ -1,31 +1,36 @@
 //! Reading what a run folder holds, without changing or locking it.
 
+use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest};
 use super::regular::only_regular_files;
-use super::{MODEL, STATE, State};
+use super::{STATE, State};
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
 use crate::settings::Settings;
 use ppgn_graph::Defect;
-use ppgn_graph::file::write_whole;
+use ppgn_graph::file::{open_regular, read_whole, write_whole};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// The settings of a run folder.
 pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
+    Ok(read_config(path)?.0)
+}
+
+/// The settings of a run folder, and the digest of their file.
+pub(crate) fn read_config(path: &Path) -> Result<(Settings, String)> {
     only_regular_files(path)?;
     let file = path.join("config.toml");
-    let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => Error::NotARun { path: path.to_path_buf() },
-        _ => Error::io(&file, e),
-    })?;
+    let Some(bytes) = found(&file)? else { return Err(Error::NotARun { path: path.to_path_buf() }) };
+    let text =
+        String::from_utf8(bytes).map_err(|e| Defect::new(file.display().to_string(), e.to_string()))?;
     let defect = |text: String| Error::from(Defect::new(file.display().to_string(), text));
     let settings: Settings =
         toml::from_str(&text).map_err(|e| defect(format!("not the settings of a run: {e}")))?;
     settings.validate().map_err(|e| defect(format!("not the settings of a run: {e}")))?;
-    Ok(settings)
+    Ok((settings, settings_digest(&text)))
 }
 
 /// Whether something is there. Only "not found" is a no: what cannot be looked at is an error.
@@ -33,13 +38,23 @@ pub(crate) fn exists(path: &Path) -> Result<bool> {
     path.try_exists().map_err(|e| Error::io(path, e))
 }
 
+/// The bytes of a file, if there is one.
+pub(super) fn found(file: &Path) -> Result<Option<Vec<u8>>> {
+    absent(read_whole(file))
+}
+
+/// The result, or nothing where the file was not found.
+fn absent<T>(result: ppgn_graph::Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(ppgn_graph::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
 /// The bytes of a file; nothing where there is none.
 fn bytes(file: &Path) -> Result<Vec<u8>> {
-    match std::fs::read(file) {
-        Ok(bytes) => Ok(bytes),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(Error::io(file, e)),
-    }
+    Ok(found(file)?.unwrap_or_default())
 }
 
 /// The number of whole lines of a file.
@@ -57,26 +72,75 @@ pub(super) fn cut(file: &Path, lines: usize) -> Result<()> {
     }
 }
 
-/// The metrics of the first epochs. What comes after them is not looked at: a killed process, or a power cut, may have left
-/// anything there.
+/// The epochs of a run so far, and the digest of their lines in `metrics.jsonl`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History {
+    pub(crate) epochs: Vec<Epoch>,
+    hash: Sha256,
+    /// The digest after every epoch, from 0.
+    digests: Vec<[u8; 32]>,
+}
+
+impl History {
+    pub(crate) fn new() -> Self {
+        let mut history = History::default();
+        history.digests.push(history.hash.clone().finalize().into());
+        history
+    }
+
+    /// The digest of the lines up to an epoch.
+    pub(crate) fn digest(&self, epoch: usize) -> Option<String> {
+        self.digests.get(epoch).map(|digest| hex(digest))
+    }
+
+    /// Adds an epoch, with its line and the line's end.
+    pub(crate) fn push(&mut self, epoch: Epoch, line: &[u8]) {
+        self.hash.update(line);
+        self.digests.push(self.hash.clone().finalize().into());
+        self.epochs.push(epoch);
+    }
+}
+
+/// The metrics of the first epochs, held against the digest of a checkpoint that has at least as many.
 pub(crate) fn read_metrics(path: &Path, epochs: usize) -> Result<Vec<Epoch>> {
+    let state = read_state(path)?.filter(|state| state.epoch >= epochs);
+    let mut read = match state {
+        Some(State { epoch, digests: Some(digests), .. }) => {
+            read_history(path, epoch, Some(&digests.metrics))?
+        }
+        _ => read_history(path, epochs, None)?,
+    };
+    read.epochs.truncate(epochs);
+    Ok(read.epochs)
+}
+
+/// The metrics of the first epochs, with their digest, which must be the one given. What comes after them is not looked at: a
+/// killed process, or a power cut, may have left anything there.
+pub(super) fn read_history(path: &Path, epochs: usize, digest: Option<&str>) -> Result<History> {
     let file = path.join("metrics.jsonl");
     let defect = |text: String| Defect::new(file.display().to_string(), text);
     let bytes = bytes(&file)?;
-    let mut read: Vec<Epoch> = Vec::new();
+    let mut history = History::new();
     for line in bytes.split_inclusive(|&byte| byte == b'\n').take(epochs) {
-        let number = read.len() + 1;
+        let number = history.epochs.len() + 1;
         let at = |text: String| Error::from(defect(text).line(number as u64));
-        let epoch: Epoch =
-            serde_json::from_slice(line).map_err(|e| at(format!("not the metrics of an epoch: {e}")))?;
+        let epoch: Epoch = serde_json::from_slice(line)
+            .map_err(|e| at(format!("not the metrics of an epoch: {e}; {RESTORE}")))?;
         if epoch.epoch != number {
             return Err(at(format!("epoch {} in the place of epoch {number}", epoch.epoch)));
         }
-        read.push(epoch);
+        history.push(epoch, line);
     }
-    match read.len() == epochs {
-        true => Ok(read),
-        false => Err(defect(format!("{} epochs, but the checkpoint has {epochs}", read.len())).into()),
+    if history.epochs.len() != epochs {
+        let found = history.epochs.len();
+        return Err(defect(format!("{found} epochs, but the checkpoint has {epochs}")).into());
+    }
+    match digest.is_none() || history.digest(epochs).as_deref() == digest {
+        true => Ok(history),
+        false => Err(defect(format!(
+            "the checkpoint was written after other lines (their checksum differs): it was damaged or changed since; {RESTORE}"
+        ))
+        .into()),
     }
 }
 
@@ -86,18 +150,15 @@ pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
     struct Line {
         seconds: f64,
     }
-    let text = std::fs::read_to_string(path.join("timing.jsonl")).unwrap_or_default();
+    let bytes = read_whole(&path.join("timing.jsonl")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).map(|line| line.seconds).collect()
 }
 
-/// The state of the last checkpoint, from the head of its file alone.
+/// The state of the last checkpoint, from the head of its file alone: only what the settings say against it is noticed.
 pub(crate) fn read_state(path: &Path) -> Result<Option<State>> {
-    let file = path.join("checkpoint").join(MODEL);
-    let opened = match File::open(&file) {
-        Ok(opened) => opened,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::io(&file, e)),
-    };
+    let file = checkpoint_file(path);
+    let Some(opened) = absent(open_regular(&file))? else { return Ok(None) };
     let damaged = |what: &str| Error::from(Defect::new(file.display().to_string(), what));
     let mut reader = BufReader::new(opened);
     let mut length = [0; 8];
@@ -108,7 +169,15 @@ pub(crate) fn read_state(path: &Path) -> Result<Option<State>> {
         .map_err(|e| damaged(&format!("not a sound safetensors file: {e}")))?;
     let state =
         head.metadata.get(STATE).ok_or_else(|| damaged("no state in it: not a checkpoint of ppgn"))?;
-    serde_json::from_str(state).map(Some).map_err(|e| damaged(&format!("its state is damaged: {e}")))
+    let not_a_state = |e| damaged(&format!("its state is damaged: {e}"));
+    // The digest of the whole file, which is not read here.
+    let mut state: serde_json::Value = serde_json::from_str(state).map_err(not_a_state)?;
+    state.as_object_mut().map(|fields| fields.remove("sha256"));
+    let state: State = serde_json::from_value(state).map_err(not_a_state)?;
+    if let Some(digests) = &state.digests {
+        same_settings(path, &read_config(path)?.1, digests, &file)?;
+    }
+    Ok(Some(state))
 }
 
 /// The part of a safetensors header that is not a tensor.

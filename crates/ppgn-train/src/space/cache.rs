@@ -2,13 +2,15 @@
 //!
 //! A file's name is a digest of everything that colours depend on (the data's content, the encoding with its
 //! channels, the precision, the depth, the version of the format). The file holds that key in full, and ends with a
-//! SHA-256 of all before it. A file that is damaged, truncated or of another key is never trusted, and computed
-//! again. A folder that cannot be written costs the next run some time, and is not an error.
+//! SHA-256 of all before it. A file that is damaged, truncated, of another key or [not a colouring](super::check) of the
+//! graphs is never trusted, and computed again. A folder that cannot be written costs the next run some time, and is not
+//! an error.
 
+use super::check::is_colouring;
 use crate::error::Result;
 use ppgn_graph::Dataset;
 use ppgn_graph::encode::Encoder;
-use ppgn_graph::file::write_atomically;
+use ppgn_graph::file::{read_whole, write_atomically};
 use ppgn_nn::{ColourParts, Colours, GraphColours, Number, Places, PpgnConfig, Precision, Values};
 use sha2::{Digest, Sha256};
 use std::io::Write;
@@ -41,18 +43,19 @@ pub(super) fn key(config: &PpgnConfig, encoder: &Encoder, digest: &str, precisio
 pub(super) struct File<'a> {
     path: PathBuf,
     key: &'a str,
-    /// The length of the tuples.
-    order: usize,
+    /// The network that the colours are for, and how graphs become rows for it.
+    config: &'a PpgnConfig,
+    encoder: &'a Encoder,
 }
 
 impl<'a> File<'a> {
     /// The file of this key in the folder `colours` of a data folder.
-    pub(super) fn new(data_dir: &Path, key: &'a str, order: usize) -> Self {
+    pub(super) fn new(data_dir: &Path, key: &'a str, config: &'a PpgnConfig, encoder: &'a Encoder) -> Self {
         let mut hash = Sha256::new();
         hash.update(MAGIC);
         hash.update(key);
         let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        File { path: data_dir.join("colours").join(format!("{name}.colours")), key, order }
+        File { path: data_dir.join("colours").join(format!("{name}.colours")), key, config, encoder }
     }
 
     /// The colours in the file, if it is valid; otherwise those that `find` computes, which are written to it.
@@ -71,10 +74,10 @@ impl<'a> File<'a> {
     }
 
     fn read(&self, dataset: &Dataset) -> Option<Colours> {
-        let bytes = std::fs::read(&self.path).ok()?;
-        let colours = parse(&bytes, self.key, self.order)?;
-        let nodes = dataset.graphs().iter().map(|graph| graph.nodes());
-        nodes.eq(colours.parts().graphs.iter().map(|graph| graph.nodes)).then_some(colours)
+        let bytes = read_whole(&self.path).ok()?;
+        let colours = parse(&bytes, self.key, self.config.order)?;
+        let seed = u64::from_le_bytes(*bytes.last_chunk()?);
+        is_colouring(colours.parts(), self.config, self.encoder, dataset.graphs(), seed).then_some(colours)
     }
 
     fn keep(&self, colours: &Colours) -> ppgn_graph::Result<()> {
@@ -244,7 +247,7 @@ mod tests {
             found = true;
             Ok(Colours::of(config, encoder, dataset.graphs(), precision, &Default::default())?)
         };
-        let colours = File::new(folder, &key, config.order).colours(dataset, find).unwrap();
+        let colours = File::new(folder, &key, config, encoder).colours(dataset, find).unwrap();
         (colours, found)
     }
 
@@ -318,6 +321,81 @@ mod tests {
         let foreign = files(folder.path()).into_iter().find(|path| *path != file).unwrap();
         std::fs::copy(foreign, &file).unwrap();
         assert_eq!(simple(folder.path(), &dataset, Precision::F32, 2), (found, true));
+    }
+
+    /// Edits a file's colours and computes its digest anew.
+    fn forge(file: &Path, key: &str, order: usize, edit: impl FnOnce(&mut ColourParts)) -> bool {
+        let mut parts = parse(&std::fs::read(file).unwrap(), key, order).unwrap().parts().clone();
+        let before = parts.clone();
+        edit(&mut parts);
+        let changed = parts != before && Colours::from_parts(parts.clone()).is_ok();
+        if changed {
+            std::fs::write(file, bytes(&parts, key)).unwrap();
+        }
+        changed
+    }
+
+    #[test]
+    fn point_3_edited_colours_with_a_right_digest_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = generate("gnp:n=8,p=0.3,count=12").unwrap();
+        let encoder = encoder(&dataset);
+        for order in [2, 3] {
+            let config = PpgnConfig { order, ..of_depth(2) };
+            let known = files(folder.path());
+            let (found, _) = cached(folder.path(), &config, &encoder, &dataset, Precision::F32);
+            let file = files(folder.path()).into_iter().find(|file| !known.contains(file)).unwrap();
+            let whole = std::fs::read(&file).unwrap();
+            let key = key(&config, &encoder, &dataset.digest(), Precision::F32);
+            let mut random = Stream::new(3, "edits", &[order as u64]);
+            let mut edited = 0;
+            for round in 0..120 {
+                let changed = forge(&file, &key, order, |parts| {
+                    let last = *parts.counts.last().unwrap() as usize;
+                    let graph = random.below(parts.graphs.len());
+                    match round % 4 {
+                        // An input.
+                        0 => match &mut parts.inputs {
+                            Values::F32(inputs) => inputs[random.below(2)] += 0.25,
+                            Values::F64(_) => unreachable!(),
+                        },
+                        // A colour that came from another.
+                        1 => {
+                            let first = parts.counts[0] as usize;
+                            let colour = first + random.below(last - first);
+                            parts.parents[colour] = random.below(first) as u32;
+                        }
+                        // All tuples of a colour in another.
+                        2 => {
+                            let list = &mut parts.graphs[graph].colours;
+                            let at = random.below(list.len());
+                            list[at] = random.below(last) as u32;
+                        }
+                        // A tuple in another colour of its graph. For triples one of many may go unnoticed, so all of
+                        // them from some place on.
+                        _ => {
+                            let GraphColours { places: Places::Narrow(places), colours, .. } =
+                                &mut parts.graphs[graph]
+                            else {
+                                return;
+                            };
+                            let at = places.len() / 2 + random.below(places.len() / 2);
+                            let until = if order == 2 { at + 1 } else { places.len() };
+                            let to = random.below(colours.len()) as u16;
+                            places[at..until].iter_mut().for_each(|place| *place = to);
+                        }
+                    }
+                });
+                if !changed {
+                    continue;
+                }
+                edited += 1;
+                let (again, new) = cached(folder.path(), &config, &encoder, &dataset, Precision::F32);
+                assert!(again == found, "order {order}, round {round}: edited colours were taken");
+                assert!(new && std::fs::read(&file).unwrap() == whole);
+            }
+            assert!(edited > 60, "{edited} edits");
+        }
     }
 
     #[test]

@@ -166,7 +166,9 @@ impl Choosing<'_> {
         let key = cache::key(self.config, self.encoder, self.digest, self.precision);
         let find = || self.encode(self.dataset.graphs(), &options);
         self.session.colours(&key, || match self.session.data_dir() {
-            Some(folder) => cache::File::new(folder, &key, self.config.order).colours(self.dataset, find),
+            Some(folder) => {
+                cache::File::new(folder, &key, self.config, self.encoder).colours(self.dataset, find)
+            }
             None => find(),
         })
     }

@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(wrong(format!("{}: embeddings are written as .npz", out.display())));
     }
     let predictor = Predictor::open(&args.memory.session(), &args.run)?;
+    output::warn(predictor.warnings());
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));
     writable(&out, args.force)?;

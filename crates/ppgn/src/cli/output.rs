@@ -3,6 +3,7 @@
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use ppgn::graph::fetch::Progress;
+use ppgn::train::Warning;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -17,6 +18,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Prints warnings about a run to standard error.
+pub(crate) fn warn(warnings: &[Warning]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
 /// A path as JSON has it. Names that are not Unicode lose what JSON cannot hold, instead of the whole object.

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
     let predictor = Predictor::open(&args.memory.session(), &args.run)?;
+    output::warn(predictor.warnings());
     let (_, dataset) = load_all(&args.data, &args.input)?;
     if args.pairs {
         return pairs::run(args, &predictor, &dataset);

@@ -3,8 +3,12 @@
 mod bench;
 mod compile;
 mod data;
+mod integrity;
+mod kills;
 mod limits;
 mod nothing_lost;
+#[cfg(target_os = "linux")]
+mod power_cut;
 mod predict;
 mod protocol;
 mod resume;

@@ -122,6 +122,8 @@ fn other_shapes_and_damaged_runs_are_reported() {
     std::fs::write(&best, &bytes[..bytes.len() - 3]).unwrap();
     ppgn(["predict", name, DATA]).fails(1, "best/model.safetensors: not a sound safetensors file");
     std::fs::remove_file(&best).unwrap();
+    ppgn(["embed", name, DATA]).fails(1, "best/model.safetensors: it is missing");
+    std::fs::remove_file(run.join("checkpoint/model.safetensors")).unwrap();
     ppgn(["embed", name, DATA]).fails(2, "has not finished an epoch yet");
 }
 

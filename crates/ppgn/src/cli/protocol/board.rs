@@ -1,7 +1,7 @@
 //! The progress of many runs side by side, on standard error: one bar on a terminal; otherwise a line when a run
 //! ends, and one every 30 seconds.
 
-use crate::cli::output::{counted, short};
+use crate::cli::output::{counted, short, warn};
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use ppgn::train::protocol::{Job, Notice};
@@ -69,6 +69,7 @@ impl Board {
     pub(super) fn watch(&self, job: &Job, notice: Notice<'_>) -> bool {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         match notice {
+            Notice::Training(Event::Warning(warning)) => warn(std::slice::from_ref(warning)),
             Notice::Training(Event::Epoch { epoch, .. }) => {
                 state.done += 1;
                 if let Some(bar) = &self.bar {

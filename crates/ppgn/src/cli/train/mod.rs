@@ -15,7 +15,7 @@ use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
 use ppgn::train::{
-    Division, Error, Outcome, Overview, Request, Run, Session, Settings, check_memory, limited, text,
+    Division, Error, Event, Outcome, Overview, Request, Run, Session, Settings, check_memory, limited, text,
 };
 use progress::Progress;
 use std::path::{Path, PathBuf};
@@ -127,6 +127,7 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return Err(Error::NothingToTrain { how }.into());
     };
     if let Some(summary) = Run::summary(path)? {
+        output::warn(&run.verify()?);
         eprintln!("{} is already finished", path.display());
         return ending::finished(&run, &summary, args.json);
     }
@@ -149,7 +150,10 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {
-        progress.show(&event);
+        match event {
+            Event::Warning(warning) => output::warn(std::slice::from_ref(warning)),
+            event => progress.show(&event),
+        }
         true
     });
     progress.end();
