@@ -33,7 +33,7 @@ pub(crate) struct Note {
     pub(crate) digests: Digests,
 }
 
-/// Something about a run that is no error, but that whoever uses its results should know.
+/// Something about a run that is not an error, but that users of its results should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
