@@ -65,8 +65,10 @@ pub enum Outcome {
 /// within a moment, the watcher after the running step.
 pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
     let restored = run.restore()?;
-    let warnings = restored.iter().flat_map(|restored| &restored.warnings);
-    let go_on = warnings.fold(true, |go_on, warning| watcher(Event::Warning(warning)) && go_on);
+    let mut go_on = true;
+    for warning in restored.iter().flat_map(|restored| &restored.warnings) {
+        go_on &= watcher(Event::Warning(warning));
+    }
     if !go_on {
         return stopped(run);
     }

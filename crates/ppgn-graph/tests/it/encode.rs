@@ -209,7 +209,8 @@ fn point_2_numbers_beyond_the_precision_are_refused() {
     let mut b = GraphBuilder::undirected(2);
     b.node_attributes(2, vec![0.5, 1.0, 2.0, -1e39]).edge_attribute_columns(1).edge_with(0, 1, &[], &[3e38]);
     let graph = b.build().unwrap();
-    let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[graph.clone()]).unwrap()).unwrap();
+    let encoder =
+        Encoding::from(Kind::Paper).encoder(&Schema::of(std::slice::from_ref(&graph)).unwrap()).unwrap();
     let error = encoder.rows::<f32>(&graph).unwrap_err();
     assert_eq!(error.to_string(), "attribute1 of node 1 is -1e39, which f32 cannot hold");
     assert!(matches!(error, Error::Overflow { graph: None, .. }) && !error.is_call());
@@ -217,7 +218,8 @@ fn point_2_numbers_beyond_the_precision_are_refused() {
     let mut b = GraphBuilder::undirected(2);
     b.edge_attribute_columns(1).edge_with(0, 1, &[], &[1e300]);
     let graph = b.build().unwrap();
-    let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[graph.clone()]).unwrap()).unwrap();
+    let encoder =
+        Encoding::from(Kind::Paper).encoder(&Schema::of(std::slice::from_ref(&graph)).unwrap()).unwrap();
     let error = encoder.check::<f32>(&[graph]).unwrap_err();
     assert_eq!(error.to_string(), "graph 0: attribute0 of edge 0 1 is 1e300, which f32 cannot hold");
     // Distances, which overflow even where positions do not.
@@ -225,7 +227,8 @@ fn point_2_numbers_beyond_the_precision_are_refused() {
     b.node_attributes(13, vec![0.0; 26]).positions(vec![[0.0; 3], [1e200, 0.0, 0.0]]);
     b.edge_label_columns(1).edge_with(0, 1, &[1], &[]);
     let graph = b.build().unwrap();
-    let encoder = Encoding::from(Kind::Qm9).encoder(&Schema::of(&[graph.clone()]).unwrap()).unwrap();
+    let encoder =
+        Encoding::from(Kind::Qm9).encoder(&Schema::of(std::slice::from_ref(&graph)).unwrap()).unwrap();
     let error = encoder.rows::<f64>(&graph).unwrap_err();
     assert_eq!(error.to_string(), "the distance of nodes 0 and 1 is inf, which f64 cannot hold");
 }
