@@ -181,7 +181,10 @@ impl EquivariantLinear {
         let channels = x.columns();
         self.basis.check(x, n, channels)?;
         let (reduction, embedding) = self.basis.operations.get(p).ok_or_else(|| {
-            Error::call(format!("operation {p} is out of range; the layer has {}", self.operations()))
+            Error::call(format!(
+                "operation {p} is out of range; the layer has {} operations",
+                self.operations()
+            ))
         })?;
         let rows = n.pow(self.config().l as u32);
         let values = each!(x.values(), x => {
