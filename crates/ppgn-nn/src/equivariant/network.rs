@@ -38,10 +38,7 @@ impl KOrderConfig {
     /// Checks that such a network can be built; the error explains the problem.
     pub fn validate(&self) -> Result<()> {
         if !(2..=3).contains(&self.k) {
-            return Err(Error::config(format!(
-                "k-order networks support k = 2 and k = 3, not k = {}",
-                self.k
-            )));
+            return Err(Error::config(format!("k-order networks support k = 2 and 3, not {}", self.k)));
         }
         if self.widths.is_empty() {
             return Err(Error::config("a k-order network needs at least one equivariant layer"));
