@@ -13,7 +13,9 @@ impl Encoder {
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
     /// use ppgn_graph::{GraphBuilder, Schema};
-    /// let atom = GraphBuilder::undirected(1).node_attributes(1, vec![1e39]).build()?;
+    /// let mut atom = GraphBuilder::undirected(1);
+    /// atom.node_attributes(1, vec![1e39]);
+    /// let atom = atom.build()?;
     /// let encoder = Encoding::from(Kind::Paper).encoder(&Schema::of(&[atom.clone()])?)?;
     /// assert!(encoder.check::<f64>(&[atom.clone()]).is_ok());
     /// let message = encoder.check::<f32>(&[atom]).unwrap_err().to_string();

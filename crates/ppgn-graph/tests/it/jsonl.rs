@@ -209,7 +209,7 @@ fn what_could_not_be_read_is_not_written() {
         assert!(!out.exists());
         error.to_string()
     };
-    assert_eq!(error(|r| r.header.graphs = 3), "2 graphs, but 3 were announced");
+    assert_eq!(error(|r| r.header.graphs = 3), "3 graphs were announced, 2 came");
     assert_eq!(error(|r| r.header.graphs = 1), "more graphs than the 1 announced");
     assert_eq!(error(|r| r.header.classes = None), "graph 0: a class label, but the dataset has no classes");
     assert_eq!(error(|r| r.header.classes = Some(vec![2, 1])), "`classes` must ascend, each value once");

@@ -17,7 +17,6 @@
 mod integrity;
 mod lock;
 mod read;
-mod regular;
 mod restore;
 
 pub use integrity::{Digests, Warning};

@@ -1,7 +1,6 @@
 //! Reading what a run folder holds, without changing or locking it.
 
 use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest};
-use super::regular::only_regular_files;
 use super::{STATE, State};
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
@@ -21,7 +20,6 @@ pub(crate) fn read_settings(path: &Path) -> Result<Settings> {
 
 /// The settings of a run folder, and the digest of their file.
 pub(crate) fn read_config(path: &Path) -> Result<(Settings, String)> {
-    only_regular_files(path)?;
     let file = path.join("config.toml");
     let Some(bytes) = found(&file)? else { return Err(Error::NotARun { path: path.to_path_buf() }) };
     let text =

@@ -113,7 +113,7 @@ fn wrong_calls_are_reported() {
     ppgn(["wl", "pairs", "figure1", "--order", "3"]).fails(2, "does not go with --test 1-wl");
     ppgn(["wl", "compare", "figure1", "--test", "k-wl", "--order", "0"]).fails(2, "0-wl");
     ppgn(["compile", "figure1", "--multiset", "sums", "--out", net])
-        .fails(2, "projections, power-sums and counts");
+        .fails(2, "projections, power-sums or counts");
     ppgn(["compile", "figure1", "--out", folder.path().to_str().unwrap()]).fails(2, "already exists");
     let huge =
         ["compile", "gnp:n=14,p=0.4,count=2", "--multiset", "power-sums", "--rounds", "2", "--out", net];
