@@ -50,6 +50,7 @@ pub mod equivariant;
 pub mod import;
 pub mod model;
 pub mod multiset;
+pub mod single;
 pub mod weights;
 
 pub use adam::Adam;

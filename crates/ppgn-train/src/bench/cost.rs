@@ -7,7 +7,7 @@ use crate::memory::admit;
 use crate::session::Session;
 use ppgn_graph::random::Stream;
 use ppgn_nn::equivariant::EquivariantConfig;
-use ppgn_nn::kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square};
+use ppgn_nn::single::SingleBlock;
 use ppgn_nn::{Matrix, Precision, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -165,25 +165,8 @@ fn passes(session: &Session, subject: Subject, n: usize, width: usize, repeats: 
 
 /// A block with k MLPs of two layers, all of one width.
 fn block(session: &Session, k: usize, n: usize, width: usize, x: &[f32], repeats: usize) -> Result<Vec<f64>> {
-    let mut random = Stream::new(0, "weights", &[]);
-    let bound = (1.0 / width as f64).sqrt();
-    let length = 2 * k * (width + 1) * width + (2 * width + 1) * width;
-    let weights: Vec<f32> = (0..length).map(|_| random.uniform(-bound, bound) as f32).collect();
-    let mut rest = &weights[..];
-    let mut layer = |inputs: usize| {
-        let (layer, next) = Layer::cut(rest, inputs, width);
-        rest = next;
-        layer
-    };
-    let factors = (0..k).map(|_| Mlp { layers: vec![layer(width), layer(width)] }).collect();
-    let join = Some(layer(2 * width));
-    let product = if k == 2 { Product::Matrix } else { Product::Generalised };
-    let product = Branch::Product { product, factors, norm: None };
-    let branches = vec![Branch::Skip, product];
-    let block = Block { inputs: width, branches, join, residual: false };
-    let workspace = session.workspace();
-    let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
-    timed(session, repeats, || block.forward(&workspace, Pairs::Dense(&graph), x, Keep::Nothing))
+    let (block, workspace) = (SingleBlock::new(k, width), session.workspace());
+    timed(session, repeats, || block.forward(&workspace, n, x))
 }
 
 /// A layer with all Bell(2k) operations.

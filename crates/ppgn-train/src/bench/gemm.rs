@@ -2,7 +2,7 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::Workspace;
-use ppgn_nn::kernels::multiply;
+use ppgn_nn::single::multiply;
 use std::time::Instant;
 
 /// The width of the paper's blocks.
@@ -24,7 +24,7 @@ pub fn gemm_gflops(rows: usize, repeats: usize) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..repeats.max(1) + 1 {
         let start = Instant::now();
-        multiply(&workspace, &a, (&b, WIDTH, WIDTH), &mut c, false);
+        multiply(&workspace, &a, (&b, WIDTH, WIDTH), &mut c);
         std::hint::black_box(&mut c);
         best = best.min(start.elapsed().as_secs_f64());
     }
