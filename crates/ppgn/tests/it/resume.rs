@@ -117,7 +117,9 @@ fn more_epochs_extend_a_run_and_nothing_else_may_change() {
     let first: serde_json::Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
     assert_eq!(first["rate"], 0.0005);
     let run = folder.path().join("no-validation");
-    tiny(&run, "--patience 3 --split 50/0/50").fails(2, "has a validation set");
+    let ran =
+        command().args(["train", "csl", "--holdout", "0.1", "--patience", "3", "--out"]).arg(&run).output();
+    Ran::from(ran.unwrap()).fails(2, "--split 80/10/10` has a validation set");
     assert!(!run.exists());
 }
 
