@@ -83,7 +83,7 @@ pub fn sum_of_squares<T: Real>(numbers: &[T]) -> f64 {
 /// Multiplies every number by a factor, which is rounded to their precision. O(length).
 pub fn multiply_by<T: Real>(numbers: &mut [T], factor: f64) {
     let factor = T::rounded(factor);
-    numbers.par_chunks_mut(1 << 14).for_each(|chunk| chunk.iter_mut().for_each(|x| *x = *x * factor));
+    numbers.par_chunks_mut(1 << 14).for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= factor));
 }
 
 /// Whether every number is finite. O(length).
