@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn natural_order_is_an_order() {
-        let sorted = ["", "0", "00", "1", "01", "2", "10", "a", "a1", "a01", "a1b", "a2", "a10", "a10b", "b", "é"];
+        let sorted =
+            ["", "0", "00", "1", "01", "2", "10", "a", "a1", "a01", "a1b", "a2", "a10", "a10b", "b", "é"];
         for (i, a) in sorted.iter().enumerate() {
             for (j, b) in sorted.iter().enumerate() {
                 assert_eq!(natural(a, b), i.cmp(&j), "{a} {b}");

@@ -1,9 +1,9 @@
 //! What features the graphs of a dataset have: columns of labels with their values, named attributes, positions.
 
+use super::header::repeated;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use serde::{Deserialize, Serialize};
-use super::header::repeated;
 use std::collections::{BTreeSet, HashSet};
 
 /// A column of categorical labels: its name and the values that occur, in ascending order.

@@ -113,8 +113,7 @@ fn ids_words_and_what_is_not_known() {
     assert_eq!(d.header().class_names, ["harmless", "toxic"]);
     assert_eq!(d.classes().collect::<Vec<_>>(), [Some(1), None, Some(0)]);
     assert_eq!(d.schema().node_labels[0].words(), ["C", "O"]);
-    let known: Vec<Vec<bool>> =
-        (0..3).map(|i| d.targets(i).iter().map(|y| !y.is_nan()).collect()).collect();
+    let known: Vec<Vec<bool>> = (0..3).map(|i| d.targets(i).iter().map(|y| !y.is_nan()).collect()).collect();
     assert_eq!(known, [[true, false], [false, false], [false, true]]);
     // A header with names of classes gives their order.
     let d = dataset("{\"ppgn\":1,\"classes\":[\"low\",\"high\"]}\n{\"n\":1,\"label\":\"high\"}\n").unwrap();

@@ -36,40 +36,47 @@ const PLAIN: Shape = Shape {
 /// Datasets with every kind of feature, in every combination.
 pub(crate) fn anything() -> impl Strategy<Value = Dataset> {
     let counts = (0..3usize, 0..3usize, 0..3usize, 0..3usize, 0..3usize, 0..3usize);
-    (any::<[bool; 3]>(), counts).prop_flat_map(|(bits, counts)| {
-        dataset(
-            Shape {
-                directed: bits[0],
-                positions: bits[1],
-                classes: bits[2],
-                node_labels: counts.0,
-                node_attributes: counts.1,
-                edge_labels: counts.2,
-                edge_attributes: counts.3,
-                targets: counts.4,
-                folds: counts.5,
-            },
-            true,
-        )
-    })
-    .prop_flat_map(|d| {
-        let (graphs, some) = (d.len(), prop_oneof![1 => Just(1e-9), 1 => 0.1..0.9]);
-        let ids = (some, vec(text(), graphs)).prop_flat_map(|(some, texts)| {
-            texts.into_iter().map(|text| proptest::option::weighted(some, Just(text))).collect::<Vec<_>>()
-        });
-        (Just(d), any::<[bool; 2]>(), ids, vec(any::<[bool; 4]>(), graphs))
-            .prop_map(|(d, [words, gaps], ids, missing)| {
-                let d = if words { with_words(&d) } else { d };
-                let header = d.header().clone();
-                let records = d.records().zip(ids).zip(missing).map(|((record, id), missing)| {
-                    let known = |i: usize| !(gaps && missing[i]);
-                    let targets = record.targets.iter().enumerate();
-                    let targets = targets.map(|(i, &y)| if known(i) { y } else { f64::NAN }).collect();
-                    Ok(Record { id, label: record.label.filter(|_| known(3)), targets, graph: record.graph })
-                });
-                Dataset::collect(header, records).unwrap()
-            })
-    })
+    (any::<[bool; 3]>(), counts)
+        .prop_flat_map(|(bits, counts)| {
+            dataset(
+                Shape {
+                    directed: bits[0],
+                    positions: bits[1],
+                    classes: bits[2],
+                    node_labels: counts.0,
+                    node_attributes: counts.1,
+                    edge_labels: counts.2,
+                    edge_attributes: counts.3,
+                    targets: counts.4,
+                    folds: counts.5,
+                },
+                true,
+            )
+        })
+        .prop_flat_map(|d| {
+            let (graphs, some) = (d.len(), prop_oneof![1 => Just(1e-9), 1 => 0.1..0.9]);
+            let ids = (some, vec(text(), graphs)).prop_flat_map(|(some, texts)| {
+                texts.into_iter().map(|text| proptest::option::weighted(some, Just(text))).collect::<Vec<_>>()
+            });
+            (Just(d), any::<[bool; 2]>(), ids, vec(any::<[bool; 4]>(), graphs)).prop_map(
+                |(d, [words, gaps], ids, missing)| {
+                    let d = if words { with_words(&d) } else { d };
+                    let header = d.header().clone();
+                    let records = d.records().zip(ids).zip(missing).map(|((record, id), missing)| {
+                        let known = |i: usize| !(gaps && missing[i]);
+                        let targets = record.targets.iter().enumerate();
+                        let targets = targets.map(|(i, &y)| if known(i) { y } else { f64::NAN }).collect();
+                        Ok(Record {
+                            id,
+                            label: record.label.filter(|_| known(3)),
+                            targets,
+                            graph: record.graph,
+                        })
+                    });
+                    Dataset::collect(header, records).unwrap()
+                },
+            )
+        })
 }
 
 /// The same dataset with words in place of the labels of nodes, edges and graphs.

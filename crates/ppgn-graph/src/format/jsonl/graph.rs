@@ -88,9 +88,9 @@ impl Words {
                 let shown: String = word.chars().take(40).collect();
                 format!("the class `{shown}` is not among those that the header lists")
             }),
-            (Label::Number(label), Some(_)) => {
-                Err(format!("the label is the integer {label}, but the classes have names, which are strings"))
-            }
+            (Label::Number(label), Some(_)) => Err(format!(
+                "the label is the integer {label}, but the classes have names, which are strings"
+            )),
             (Label::Word(word), None) => {
                 let shown: String = word.chars().take(40).collect();
                 Err(format!("the label is the string `{shown}`, but the classes are integers"))
@@ -284,8 +284,11 @@ mod tests {
 
     fn header(node_labels: usize, edge_labels: usize) -> Header {
         let columns = |k| vec![LabelColumn::new("", []); k];
-        let schema =
-            Schema { node_labels: columns(node_labels), edge_labels: columns(edge_labels), ..Schema::default() };
+        let schema = Schema {
+            node_labels: columns(node_labels),
+            edge_labels: columns(edge_labels),
+            ..Schema::default()
+        };
         Header { schema, ..Header::default() }
     }
 
@@ -299,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_line_as_a_person_writes_it() {
-        let line = r#"{"n": 3, "edges": [[2, 1], [0, 1]], "edge_labels": [[5, 6], [7, 8]], "label": -1, "id": 7}"#;
+        let line =
+            r#"{"n": 3, "edges": [[2, 1], [0, 1]], "edge_labels": [[5, 6], [7, 8]], "label": -1, "id": 7}"#;
         let two = header(0, 2);
         let (r, merged) = record(line, &two).unwrap();
         assert_eq!(merged, 0);
@@ -332,10 +336,19 @@ mod tests {
         assert!(r.targets[0].is_nan());
         assert_eq!(text(&r, &header), line);
         let (r, _) = record(r#"{"n":0}"#, &header).unwrap();
-        assert_eq!(text(&r, &header), r#"{"n":0,"label":null,"targets":[null,null],"edges":[],"node_labels":[]}"#);
+        assert_eq!(
+            text(&r, &header),
+            r#"{"n":0,"label":null,"targets":[null,null],"edges":[],"node_labels":[]}"#
+        );
         let wrong = |line: &str| record(line, &header).unwrap_err();
-        assert_eq!(wrong(r#"{"n":0,"label":"maybe"}"#), "the class `maybe` is not among those that the header lists");
-        assert!(wrong(r#"{"n":0,"label":1}"#).starts_with("the label is the integer 1, but the classes have names"));
+        assert_eq!(
+            wrong(r#"{"n":0,"label":"maybe"}"#),
+            "the class `maybe` is not among those that the header lists"
+        );
+        assert!(
+            wrong(r#"{"n":0,"label":1}"#)
+                .starts_with("the label is the integer 1, but the classes have names")
+        );
     }
 
     #[test]
@@ -358,7 +371,10 @@ mod tests {
             (r#"{"n":2,"n":2}"#, "the key `n` is there twice"),
             (r#"{"n":101}"#, "101 nodes, more than the limit of 100"),
             (r#"{"n":-1}"#, "`n`: it must be a whole number, 0 or more, not -1 (column 7)"),
-            (r#"{"n":1,"label":true}"#, "`label`: the label must be an integer or a string, not true (column 19)"),
+            (
+                r#"{"n":1,"label":true}"#,
+                "`label`: the label must be an integer or a string, not true (column 19)",
+            ),
             (r#"{"n":1,"label":1.0}"#, "`label`: the label must be an integer or a string, not 1.0"),
             (r#"{"n":1,"label":"x"}"#, "the label is the string `x`, but the classes are integers"),
             (r#"{"n":1,"id":[]}"#, "`id`: the id must be a string or an integer, not a list"),

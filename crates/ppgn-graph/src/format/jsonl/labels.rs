@@ -44,7 +44,8 @@ impl<'de> Deserialize<'de> for Label {
 }
 
 fn integer<E: Error>(value: u64) -> Result<i64, E> {
-    i64::try_from(value).map_err(|_| E::custom(format!("the label {value} is too large: labels have 64 bits")))
+    i64::try_from(value)
+        .map_err(|_| E::custom(format!("the label {value} is too large: labels have 64 bits")))
 }
 
 /// The classes in a header: all integers, or all words.
@@ -111,7 +112,9 @@ impl LabelTable {
             match (is_words, &column.raw) {
                 (false, None) => {}
                 (true, None) => return Err(format!("column `{}` has integers, not strings", column.name)),
-                (false, Some(_)) => return Err(format!("column `{}` has strings, not integers", column.name)),
+                (false, Some(_)) => {
+                    return Err(format!("column `{}` has strings, not integers", column.name));
+                }
                 (true, Some(raw)) => {
                     for label in self.table.values.iter_mut().skip(c).step_by(width) {
                         let word = &self.words[*label as usize];
@@ -318,7 +321,8 @@ mod tests {
 
     #[test]
     fn integers_and_words_in_columns() {
-        let columns = [LabelColumn::of_words("atom", ["C", "N"].map(String::from)), LabelColumn::new("h", [3])];
+        let columns =
+            [LabelColumn::of_words("atom", ["C", "N"].map(String::from)), LabelColumn::new("h", [3])];
         let vocabulary = Vocabulary::of(&columns);
         let rows = table(r#"[["N", 3], ["C", 3], ["N", 3]]"#).unwrap();
         let mut seen = Seen::default();

@@ -170,7 +170,8 @@ const ROWS: usize = 12;
 
 fn labels(t: &mut String, title: &str, columns: &[LabelColumn], counted: &[BTreeMap<i64, u64>]) {
     for (column, values) in columns.iter().zip(counted) {
-        let rows: Vec<_> = values.iter().map(|(v, &n)| (escaped(&column.shown(*v)).into_owned(), n)).collect();
+        let rows: Vec<_> =
+            values.iter().map(|(v, &n)| (escaped(&column.shown(*v)).into_owned(), n)).collect();
         let kinds = rows.len();
         t.push_str(&counts(&format!("{title} `{}`, {kinds} values", escaped(column.name())), &rows));
     }
