@@ -96,7 +96,7 @@ fn write(
             Precision::F64 => npz.array("embedding", &shape, numbers)?,
         }
         match labels.filter(|_| dataset.has_classes()) {
-            Some(labels) => npz.array("label", &[dataset.len()], labels.into_iter()),
+            Some(labels) => npz.array("label", &[dataset.len()], labels),
             None => Ok(()),
         }
     })?;
