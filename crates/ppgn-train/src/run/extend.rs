@@ -44,7 +44,7 @@ impl Run {
         for name in ["summary.json", "report.html"] {
             match std::fs::remove_file(self.path.join(name)) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io(&self.path.join(name), e));
+                    return Err(Error::io(self.path.join(name), e));
                 }
                 _ => {}
             }
