@@ -14,8 +14,6 @@ use std::time::Instant;
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StepWork {
-    /// The order k: 2 for pairs of nodes.
-    pub order: usize,
     /// Graphs in the batch.
     pub batch: usize,
     /// Nodes of each.
@@ -54,15 +52,14 @@ pub struct StepFigures {
     pub minor_faults: Option<f64>,
 }
 
-/// Operations of a dense forward and backward pass: six per multiply-add of the MLPs and m4 in a forward pass, and k for
-/// every term of the product and of its k gradients.
+/// Multiply-adds of a dense forward pass times six, for forward and backward.
 ///
-/// With `rows = batch n^k` tuples of graphs with n nodes and blocks of widths `a -> b`:
-/// `rows sum (6 (k (a b + (depth - 1) b^2) + (a + b) b) + k (k + 1) b n)`.
+/// With `rows` pairs of graphs with n nodes and blocks of widths `a -> b`:
+/// `6 rows sum (2 (a b + (depth - 1) b^2) + (a + b) b + b n)`.
 pub fn step_flops(work: &StepWork) -> f64 {
-    let (n, b, depth, k) = (work.nodes as f64, work.features as f64, work.depth as f64, work.order as f64);
-    let block = |a: f64| 6.0 * (k * (a * b + (depth - 1.0) * b * b) + (a + b) * b) + k * (k + 1.0) * b * n;
-    work.batch as f64 * n.powi(work.order as i32) * (block(work.inputs as f64) + 2.0 * block(b))
+    let (n, b, depth) = (work.nodes as f64, work.features as f64, work.depth as f64);
+    let block = |a: f64| 2.0 * (a * b + (depth - 1.0) * b * b) + (a + b) * b + b * n;
+    6.0 * work.batch as f64 * n * n * (block(work.inputs as f64) + 2.0 * block(b))
 }
 
 /// Times training steps.
@@ -70,9 +67,7 @@ pub fn step_flops(work: &StepWork) -> f64 {
 /// ```
 /// use ppgn_nn::SpaceChoice;
 /// use ppgn_train::{Session, bench::{StepWork, step}};
-/// let work = StepWork {
-///     order: 2, batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3,
-/// };
+/// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3 };
 /// let figures = step(&Session::default(), &work)?;
 /// assert!(figures.step_ms > 0.0 && figures.rows == [32; 4]);
 /// # Ok::<(), ppgn_train::Error>(())
@@ -82,30 +77,26 @@ pub fn step(session: &Session, work: &StepWork) -> Result<StepFigures> {
 }
 
 fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
-    let StepWork { order, batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
+    let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
     if graphs == 0 || n == 0 || steps == 0 {
         return Err(Error::settings("a step takes at least one graph with one node, and one step"));
     }
     at_most_a_million("steps", steps)?;
-    if order != 2 && space != SpaceChoice::Dense {
-        return Err(Error::settings("steps of an order other than 2 are timed on the dense space only"));
-    }
-    let blocks = vec![BlockConfig::new(features); 3];
-    let config = PpgnConfig { blocks, depth, order, ..PpgnConfig::new(inputs, 2) };
+    let config =
+        PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
     config.validate()?;
     let widest = inputs.max(features);
-    let tuples = u32::try_from(order).ok().and_then(|order| n.checked_pow(order)?.checked_mul(graphs));
-    let numbers = tuples.and_then(|tuples| tuples.checked_mul(widest));
-    let Some(tuples) = tuples.filter(|_| numbers.is_some_and(|numbers| numbers <= 1 << 31)) else {
+    let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(widest));
+    if numbers.is_none_or(|numbers| numbers > 1 << 31) {
         return Err(Error::settings(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
-    };
+    }
     let footprint = Footprint::new(session, &config, Precision::F32);
     let need = footprint.bytes(Pass::Training, &footprint.dense(std::iter::repeat_n(n, graphs)));
-    admit(session, need as f64, graphs, n, order)?;
-    let before = gemm_gflops(tuples, steps);
+    admit(session, need as f64, graphs, n, 2)?;
+    let before = gemm_gflops(graphs * n * n, steps);
     let mut network = config.init(0, Precision::F32)?.with_workspace(session.workspace());
     let mut random = Stream::new(0, "step", &[]);
-    let rows: Vec<f32> = (0..tuples * inputs).map(|_| random.unit() as f32).collect();
+    let rows: Vec<f32> = (0..graphs * n * n * inputs).map(|_| random.unit() as f32).collect();
     let (batch, rows, space) = on_space(&config, rows, work, space)?;
     let classes: Vec<usize> = (0..graphs).map(|g| g % 2).collect();
     let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
@@ -128,7 +119,7 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let minor_faults = minor_faults().zip(faults).map(|(end, start)| (end - start) as f64 / steps as f64);
     let peak_rss_mb = peak_rss_mb();
     let seconds = median(times.split_off(WARM));
-    let after = gemm_gflops(tuples, steps);
+    let after = gemm_gflops(graphs * n * n, steps);
     let work = StepWork { space, ..*work };
     Ok(StepFigures {
         work,
@@ -153,8 +144,7 @@ fn on_space(
     space: SpaceChoice,
 ) -> Result<(Batch, Vec<usize>, SpaceChoice)> {
     let (n, graphs) = (work.nodes, work.batch);
-    let each = rows.len() / graphs;
-    let of_graph = |g: usize| &rows[g * each..][..each];
+    let of_graph = |g: usize| &rows[g * n * n * work.inputs..][..n * n * work.inputs];
     let depth = config.blocks.len();
     if space != SpaceChoice::Dense {
         let nodes = vec![n; graphs];
@@ -167,8 +157,8 @@ fn on_space(
         }
     }
     let each: Vec<(usize, &[f32])> = (0..graphs).map(|g| (n, of_graph(g))).collect();
-    let batch = Batch::dense_tuples(work.order, work.inputs, &each)?;
-    Ok((batch, vec![rows.len() / work.inputs; depth + 1], SpaceChoice::Dense))
+    let batch = Batch::dense(work.inputs, &each)?;
+    Ok((batch, vec![graphs * n * n; depth + 1], SpaceChoice::Dense))
 }
 
 #[cfg(test)]
@@ -179,22 +169,9 @@ mod tests {
     fn operations_are_counted_as_in_the_peer() {
         // step_flops(64 * 18 * 18, 18, 19, (400,) * 3, 2) of ppgn_torch.py.
         let space = SpaceChoice::Dense;
-        let work =
-            StepWork { order: 2, batch: 64, nodes: 18, inputs: 19, features: 400, depth: 2, space, steps: 1 };
+        let work = StepWork { batch: 64, nodes: 18, inputs: 19, features: 400, depth: 2, space, steps: 1 };
         let macs = 2.0 * (19.0 * 400.0 + 160_000.0) + 419.0 * 400.0 + 7200.0;
         let rest = 2.0 * (2.0 * 320_000.0 + 320_000.0 + 7200.0);
         assert_eq!(step_flops(&work), 6.0 * 20736.0 * (macs + rest));
-    }
-
-    #[test]
-    fn triples_have_three_factors_and_three_gradients() {
-        let space = SpaceChoice::Dense;
-        let work =
-            StepWork { order: 3, batch: 1, nodes: 2, inputs: 1, features: 1, depth: 1, space, steps: 1 };
-        // Each of the three blocks has three layers of one weight and two weights of m4; a term of W has two
-        // multiplications and an addition, and so have the gradients of its three factors.
-        assert_eq!(step_flops(&work), 3.0 * 8.0 * (6.0 * 5.0 + 12.0 * 2.0));
-        let figures = step(&Session::default(), &StepWork { nodes: 4, features: 5, ..work }).unwrap();
-        assert_eq!(figures.rows, [64; 4]);
     }
 }

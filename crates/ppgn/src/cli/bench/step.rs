@@ -16,9 +16,6 @@ use std::process::ExitCode;
     after_help = "Three blocks of F features, suffix ii, two classes, summed cross entropy, Adam, f32. The inputs are random numbers, as in the PyTorch program that benches/peers/compare.py runs in turn with it: no two pairs are alike, so --space quotient saves nothing here. The speed is compared with a plain matrix product of our own kernel (gemm_gflops); compare.py uses torch.mm."
 )]
 pub(super) struct Args {
-    /// Order k: 2 computes on pairs of nodes, 3 and more on k-tuples (in the dense space only)
-    #[arg(long, value_name = "K", default_value_t = 2)]
-    order: usize,
     /// Number of graphs in the batch
     #[arg(long, value_name = "B", default_value_t = 5)]
     batch: usize,
@@ -53,8 +50,8 @@ pub(super) struct Args {
 /// Runs `ppgn bench step`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let session = args.threads.of(args.memory.session())?;
-    let Args { order, batch, nodes, inputs, features, depth, space, steps, .. } = *args;
-    let figures = step(&session, &StepWork { order, batch, nodes, inputs, features, depth, space, steps })?;
+    let Args { batch, nodes, inputs, features, depth, space, steps, .. } = *args;
+    let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, space, steps })?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
         false => output::print(&to_text(&figures))?,
@@ -70,8 +67,8 @@ fn to_text(figures: &StepFigures) -> String {
         (
             "work",
             format!(
-                "{} x {} nodes x {} channels, {} features, order {}",
-                work.batch, work.nodes, work.inputs, work.features, work.order
+                "{} x {} nodes x {} channels, {} features",
+                work.batch, work.nodes, work.inputs, work.features
             ),
         ),
         ("space", format!("{}, rows per level {rows:?}", work.space.name())),
