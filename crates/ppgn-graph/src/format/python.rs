@@ -48,7 +48,7 @@ fn value(text: &[u8]) -> Option<(Value, &[u8])> {
         b"False" => Value::Integer(0),
         token => match integer(token) {
             Some(x) => Value::Integer(x),
-            // Not finite is told by the table.
+            // The table refuses a number that is not finite.
             None => Value::Real(std::str::from_utf8(token).ok()?.parse().ok()?),
         },
     };
