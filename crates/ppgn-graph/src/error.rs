@@ -94,8 +94,7 @@ pub enum Remedy {
     RaiseUnpackedLimit,
     /// Set [`ReadOptions::format`](crate::format::ReadOptions::format).
     NameFormat,
-    /// Name the file as the table of what is to be learned, beside a file of graphs
-    /// ([`Labels`](crate::format::labels::Labels)).
+    /// Name the file as the table of what is to be learned, beside a file of graphs.
     NameLabels,
     /// Set [`WriteOptions::lossy`](crate::format::WriteOptions::lossy).
     AllowLoss,
