@@ -14,6 +14,7 @@ pub use training::Training;
 
 use crate::data::{Goal, Scaling};
 use crate::error::{Error, Result};
+use crate::metrics::selectable;
 use crate::preset::Preset;
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
@@ -120,6 +121,7 @@ impl Settings {
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        selectable(training.select, &goal, dataset, &split)?;
         let trained = Trained {
             data: data.to_string(),
             digest: dataset.digest(),

@@ -2,6 +2,7 @@
 
 use crate::batches::Batching;
 use crate::error::{Error, Result};
+use crate::metrics::Selection;
 use ppgn_nn::{Precision, SpaceChoice};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,9 @@ pub struct Training {
     /// The space to compute on.
     #[serde(default)]
     pub space: SpaceChoice,
+    /// What the best epoch is selected by.
+    #[serde(skip_serializing_if = "Selection::is_default", default)]
+    pub select: Selection,
 }
 
 impl Default for Training {
@@ -42,6 +46,7 @@ impl Default for Training {
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,
+            select: Selection::default(),
         }
     }
 }
