@@ -36,7 +36,7 @@ mod workspace;
 
 pub mod loss;
 
-pub use adam::{AdamStep, adam, finite};
+pub use adam::{AdamStep, adam, finite, multiply_by, sum_of_squares};
 pub use block::{Block, Branch, Keep, Kept, Pairs, Product};
 pub use equivariant::{Equivariant, Linears};
 pub use linear::Layer;

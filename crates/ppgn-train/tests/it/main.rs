@@ -4,6 +4,7 @@ mod choice;
 mod metrics;
 mod nothing_lost;
 mod protocols;
+mod recipes;
 mod resume;
 mod sessions;
 mod settings;
