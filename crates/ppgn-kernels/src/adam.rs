@@ -34,6 +34,10 @@ pub struct AdamStep {
 /// # Panics
 /// If the lengths differ.
 pub fn adam<T: Real>(step: AdamStep, p: &mut [T], g: &[T], m: &mut [T], v: &mut [T]) {
+    T::adam(step, p, g, m, v)
+}
+
+pub(crate) fn adam_generic<T: Real>(step: AdamStep, p: &mut [T], g: &[T], m: &mut [T], v: &mut [T]) {
     assert_eq!([g.len(), m.len(), v.len()], [p.len(); 3]);
     const CHUNK: usize = 1 << 14;
     let state = m.par_chunks_mut(CHUNK).zip(v.par_chunks_mut(CHUNK));
@@ -88,6 +92,10 @@ pub fn multiply_by<T: Real>(numbers: &mut [T], factor: f64) {
 
 /// Whether every number is finite. O(length).
 pub fn finite<T: Real>(numbers: &[T]) -> bool {
+    T::all_finite(numbers)
+}
+
+pub(crate) fn finite_generic<T: Real>(numbers: &[T]) -> bool {
     numbers.par_chunks(1 << 16).all(|chunk| dispatch(Finite(chunk)))
 }
 
