@@ -4,16 +4,19 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod schedule;
 pub mod text;
 mod training;
 
 pub use division::Division;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use schedule::Schedule;
 pub use training::Training;
 
 use crate::data::{Goal, Scaling, all_known};
 use crate::error::{Error, Result};
+use crate::metrics::selectable;
 use crate::preset::Preset;
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
@@ -121,6 +124,10 @@ impl Settings {
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        selectable(training.select, &goal, dataset, &split)?;
+        if training.patience > 0 && split.validation.is_empty() {
+            return Err(Error::NoValidation);
+        }
         let trained = Trained {
             data: data.to_string(),
             digest: dataset.digest(),
