@@ -213,10 +213,11 @@ fn one_epoch(
     );
     let mut sums = Sums::new(prepared);
     let mut graphs = 0;
-    let mut stepper = Stepper { prepared, training: t, network, adam, rate, memory: Vec::new() };
+    let (seed, memory) = (run.settings().drawn_from(), Vec::new());
+    let mut stepper = Stepper { prepared, training: t, network, adam, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen)?;
-        let Some((loss, scores)) = stepper.step(&batch, chosen)? else {
+        let Some((loss, scores)) = stepper.step(number, &batch, chosen)? else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };

@@ -4,7 +4,7 @@
 use crate::resume::{files, resumes_exactly};
 use ppgn_graph::Dataset;
 use ppgn_graph::generate::generate;
-use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, Values, clip};
+use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, SuffixKind, Values, clip};
 use ppgn_train::{
     Division, Epoch, Error, Outcome, Overrides, Request, Run, Schedule, Session, Settings, Summary, Training,
     train,
@@ -95,10 +95,15 @@ fn recipes() -> Vec<Overrides> {
         patience: Some(4),
         weight_decay: Some(0.05),
         clip: Some(0.5),
+        dropout: Some(0.3),
         ..small()
     };
     let with = |schedule| Overrides { schedule: Some(schedule), ..all.clone() };
-    [Schedule::Step, Schedule::Cosine, Schedule::Plateau].map(with).to_vec()
+    let mut recipes = [Schedule::Step, Schedule::Cosine, Schedule::Plateau].map(with).to_vec();
+    // Dropout within the suffix too.
+    let hidden = Some(vec![7, 5]);
+    recipes[1] = Overrides { suffix: Some(SuffixKind::I), suffix_hidden: hidden, ..recipes[1].clone() };
+    recipes
 }
 
 #[test]
@@ -147,7 +152,7 @@ fn recipes_train_the_same_on_both_spaces() {
 }
 
 #[test]
-fn weight_decay_and_clipping_act() {
+fn weight_decay_clipping_and_dropout_act() {
     let data = data();
     let folder = tempfile::tempdir().unwrap();
     let last = |name: &str, overrides: Overrides| {
@@ -158,6 +163,7 @@ fn weight_decay_and_clipping_act() {
     for (name, overrides) in [
         ("decay", Overrides { weight_decay: Some(0.1), ..small() }),
         ("clip", Overrides { clip: Some(1e-3), ..small() }),
+        ("dropout", Overrides { dropout: Some(0.2), ..small() }),
     ] {
         assert_ne!(last(name, overrides), plain, "{name}");
     }
@@ -234,6 +240,7 @@ fn wrong_recipes_are_refused() {
         (Overrides { weight_decay: Some(-1.0), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(f64::NAN), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(100.0), ..small() }, "below 1"),
+        (Overrides { dropout: Some(1.0), ..small() }, "dropout"),
         (Overrides { clip: Some(f64::INFINITY), ..small() }, "norm of the gradients"),
     ] {
         let error = settings(&data, wrong).unwrap_err();
