@@ -289,7 +289,9 @@ fn summarise(
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let (classes, targets) = match &prepared.goal {
         Goal::Classes(classes) => (classes.clone(), Vec::new()),
-        Goal::Targets(targets) => (Vec::new(), targets.iter().map(|t| t.name.clone()).collect()),
+        Goal::Targets(targets) | Goal::Labels(targets) => {
+            (Vec::new(), targets.iter().map(|t| t.name.clone()).collect())
+        }
     };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
     let sets = Sets::measure(prepared, &network, |network, graphs| {

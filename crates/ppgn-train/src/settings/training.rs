@@ -4,6 +4,7 @@ use super::Schedule;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
+use crate::objective::ClassWeights;
 use ppgn_nn::{Precision, SpaceChoice};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,9 @@ pub struct Training {
     /// Maximum norm of the gradients; 0 for no clipping.
     #[serde(default, skip_serializing_if = "is_off")]
     pub clip: f64,
+    /// How much the classes count in the loss.
+    #[serde(default, skip_serializing_if = "ClassWeights::is_none")]
+    pub class_weights: ClassWeights,
     /// Probability of a pooled feature, or of an output of a hidden layer of the suffix, to be zeroed during training.
     #[serde(default, skip_serializing_if = "is_off")]
     pub dropout: f64,
@@ -76,6 +80,7 @@ impl Default for Training {
             patience: 0,
             weight_decay: 0.0,
             clip: 0.0,
+            class_weights: ClassWeights::None,
             dropout: 0.0,
             seed: 0,
             precision: Precision::F32,
