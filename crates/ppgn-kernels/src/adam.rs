@@ -34,6 +34,10 @@ pub struct AdamStep {
 /// # Panics
 /// If the lengths differ.
 pub fn adam<T: Real>(step: AdamStep, p: &mut [T], g: &[T], m: &mut [T], v: &mut [T]) {
+    T::adam(step, p, g, m, v)
+}
+
+pub(crate) fn adam_generic<T: Real>(step: AdamStep, p: &mut [T], g: &[T], m: &mut [T], v: &mut [T]) {
     assert_eq!([g.len(), m.len(), v.len()], [p.len(); 3]);
     const CHUNK: usize = 1 << 14;
     let state = m.par_chunks_mut(CHUNK).zip(v.par_chunks_mut(CHUNK));
@@ -74,6 +78,10 @@ impl<T: Real> Kernel<T> for Chunk<'_, T> {
 /// assert_eq!(ppgn_kernels::sum_of_squares(&[3.0f32, -4.0]), 25.0);
 /// ```
 pub fn sum_of_squares<T: Real>(numbers: &[T]) -> f64 {
+    T::sum_of_squares(numbers)
+}
+
+pub(crate) fn sum_of_squares_generic<T: Real>(numbers: &[T]) -> f64 {
     let chunk = |chunk: &[T]| chunk.iter().map(|x| x.wide() * x.wide()).sum::<f64>();
     let mut sums: Vec<f64> = Vec::new();
     numbers.par_chunks(1 << 14).map(chunk).collect_into_vec(&mut sums);
@@ -82,12 +90,20 @@ pub fn sum_of_squares<T: Real>(numbers: &[T]) -> f64 {
 
 /// Multiplies every number by a factor, which is rounded to their precision. O(length).
 pub fn multiply_by<T: Real>(numbers: &mut [T], factor: f64) {
+    T::multiply_by(numbers, factor)
+}
+
+pub(crate) fn multiply_by_generic<T: Real>(numbers: &mut [T], factor: f64) {
     let factor = T::rounded(factor);
     numbers.par_chunks_mut(1 << 14).for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= factor));
 }
 
 /// Whether every number is finite. O(length).
 pub fn finite<T: Real>(numbers: &[T]) -> bool {
+    T::all_finite(numbers)
+}
+
+pub(crate) fn finite_generic<T: Real>(numbers: &[T]) -> bool {
     numbers.par_chunks(1 << 16).all(|chunk| dispatch(Finite(chunk)))
 }
 

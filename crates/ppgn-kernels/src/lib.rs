@@ -13,6 +13,7 @@
 
 mod adam;
 mod block;
+mod compiled;
 mod equivariant;
 mod gemm;
 mod generalised;
