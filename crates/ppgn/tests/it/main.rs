@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod documents;
 mod integrity;
 mod kills;
 mod limits;
