@@ -136,7 +136,8 @@ fn items(text: &str) -> Result<Vec<(usize, Item, Vec<Note>)>, String> {
 /// The command in a line of an indented block: up to a remark, which two blanks set off.
 fn command_of(line: &str) -> Option<String> {
     let line = line.strip_prefix("$ ").unwrap_or(line);
-    const PROGRAMS: [&str; 9] = ["ppgn", "cargo", "python3", "python", "pip", "cp", "mpirun", "sh", "/usr/bin/time"];
+    const PROGRAMS: [&str; 9] =
+        ["ppgn", "cargo", "python3", "python", "pip", "cp", "mpirun", "sh", "/usr/bin/time"];
     let first = line.split(' ').next()?;
     if !PROGRAMS.contains(&first) || line == first && first != "ppgn" {
         return None;

@@ -8,6 +8,7 @@ mod integrity;
 mod kills;
 mod limits;
 mod nothing_lost;
+mod own_data;
 #[cfg(target_os = "linux")]
 mod power_cut;
 mod predict;
