@@ -88,7 +88,7 @@ impl Goal {
 }
 
 /// Where these targets are among the dataset's.
-fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
+pub(crate) fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
     let header = dataset.header();
     let column = |t: &Target| {
         let place = header.targets.iter().position(|h| h.name == t.name);

@@ -15,7 +15,7 @@
 //! stream for data larger than memory, and [`write()`] takes one.
 
 mod budget;
-mod csv;
+pub(crate) mod csv;
 mod detect;
 mod edges;
 mod graph6;

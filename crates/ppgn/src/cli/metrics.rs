@@ -56,6 +56,16 @@ fn undefined(name: &str, set: &Measured, classes: &[i64]) -> String {
     format!("{lost} {verb} undefined on the {name} set: no graph of {what} {} is in it.\n", absent.join(", "))
 }
 
+/// The metrics of classes on one set, each beside that of the baseline.
+pub(crate) fn of_classes(metrics: &Part, baseline: &Part) -> String {
+    let mut rows = vec![vec!["metric".to_string(), "value".into(), PRIOR.into()]];
+    for metric in Metric::CLASSES {
+        let [value, base] = [metrics, baseline].map(|part| figure(metric, metric.value(part)));
+        rows.push(vec![metric.title().to_string(), value, base]);
+    }
+    output::table(&rows)
+}
+
 /// The errors of targets on a set, each beside that of the baseline, which predicts the mean.
 pub(crate) fn of_targets(targets: &[Target], metrics: &Part, baseline: &Part) -> String {
     let names =
