@@ -128,6 +128,8 @@ fn baseline(run: &Path, settings: &Settings) -> Option<Vec<f64>> {
             let all: u64 = counts.iter().sum();
             (all > 0).then(|| counts.iter().map(|&count| count as f64 / all as f64).collect())
         }
+        // The summary does not have the shares of labels.
+        Goal::Labels(_) => None,
         Goal::Targets(_) => Some(settings.scaling.iter().map(|s| s.mean).collect()),
     }
 }
@@ -137,7 +139,7 @@ impl Prediction {
     pub fn numbers(&self) -> &[f64] {
         match self {
             Prediction::Class { probabilities, .. } => probabilities,
-            Prediction::Values(values) => values,
+            Prediction::Values(values) | Prediction::Labels(values) => values,
         }
     }
 
@@ -147,6 +149,7 @@ impl Prediction {
             (Prediction::Class { .. }, Goal::Classes(classes)) => {
                 Prediction::Class { class: classes[argmax(&numbers)], probabilities: numbers }
             }
+            (Prediction::Labels(_), _) => Prediction::Labels(numbers),
             _ => Prediction::Values(numbers),
         }
     }

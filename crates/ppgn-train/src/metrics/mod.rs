@@ -20,12 +20,12 @@ pub use epoch::{Best, Epoch, Part};
 pub use labels::{LabelMetrics, multi_label};
 pub use measured::{Measured, Sets};
 pub use metric::Metric;
-pub use predictions::figures_of;
+pub use predictions::{baseline_row, figures_of};
 pub use ranking::{average_precision, roc_auc};
 pub use selection::Selection;
 pub use values::{ValueMetrics, regression};
 
-pub(crate) use epoch::{Sums, figures, softmax};
+pub(crate) use epoch::{Sums, figures, sigmoid, softmax};
 pub(crate) use measured::selectable;
 pub(crate) use predictions::beside_baseline;
 

@@ -1,9 +1,9 @@
 //! The figures of predictions for a dataset that knows better: probabilities of classes, or values in the targets' own units.
 
-use super::{ClassMetrics, Measured, Part, classification, regression};
+use super::{ClassMetrics, Measured, Part, classification, multi_label, prior, regression};
 use crate::data::{Goal, columns};
 use crate::settings::Settings;
-use ppgn_graph::Dataset;
+use ppgn_graph::{Dataset, Target};
 
 impl Settings {
     /// The class of a graph by its place among the run's classes: by name where both the run and the data have names, else by
@@ -37,15 +37,44 @@ pub fn figures_of(
                 (Part::of_classes(found.log_loss.unwrap_or(0.0), &found), found.confusion)
             })
         }
+        Goal::Labels(labels) => {
+            let found = multi_label(&values(dataset, labels, graphs)?, numbers, labels.len()).mean;
+            found.accuracy.map(|_| (Part::of_classes(found.log_loss.unwrap_or(0.0), &found), Vec::new()))
+        }
         Goal::Targets(targets) => {
-            let columns = columns(dataset, targets).ok()?;
-            let truth = |g: u32| columns.iter().map(move |&c| dataset.targets(g as usize)[c]);
-            let truth: Vec<f64> = graphs.iter().flat_map(|&g| truth(g)).collect();
+            let truth = values(dataset, targets, graphs)?;
             let found = regression(&truth, numbers, targets.len());
             let losses = found.iter().zip(&settings.scaling);
             let loss = losses.map(|(m, s)| m.mae.unwrap_or(0.0) / s.deviation).sum();
             found.iter().any(|m| m.mae.is_some()).then(|| (Part::of_values(loss, &found), Vec::new()))
         }
+    }
+}
+
+/// The targets of these graphs, graph after graph, NaN where one is not known; nothing where the data does not have them.
+fn values(dataset: &Dataset, targets: &[Target], graphs: &[u32]) -> Option<Vec<f64>> {
+    let columns = columns(dataset, targets).ok()?;
+    let of = |&g: &u32| columns.iter().map(move |&c| dataset.targets(g as usize)[c]).collect::<Vec<f64>>();
+    Some(graphs.iter().flat_map(of).collect())
+}
+
+/// What the baseline predicts for every graph, from the goals of the training graphs alone: the shares of the classes or
+/// labels among them, or the mean of every target.
+pub fn baseline_row(settings: &Settings, dataset: &Dataset, train: &[u32]) -> Vec<f64> {
+    match &settings.goal {
+        Goal::Classes(classes) => {
+            let class = |&g: &u32| settings.class_of(dataset, g as usize);
+            prior(&train.iter().map(class).collect::<Vec<_>>(), classes.len())
+        }
+        Goal::Labels(labels) => {
+            let all = values(dataset, labels, train).unwrap_or_default();
+            let share = |label: usize| {
+                let known = || all.iter().skip(label).step_by(labels.len()).filter(|y| !y.is_nan());
+                known().sum::<f64>() / known().count().max(1) as f64
+            };
+            (0..labels.len()).map(share).collect()
+        }
+        Goal::Targets(_) => settings.scaling.iter().map(|s| s.mean).collect(),
     }
 }
 

@@ -3,10 +3,9 @@
 use super::jobs::{Ended, Job, JobWatcher, Workers, run_jobs};
 use super::numbers::numbers;
 use super::spread::Spreads;
-use crate::data::Goal;
 use crate::ensemble::{Ensemble, SEEDS};
 use crate::error::{Error, Result};
-use crate::metrics::{Measured, Part, Sets, beside_baseline, prior};
+use crate::metrics::{Measured, Part, Sets, baseline_row, beside_baseline};
 use crate::predict::Prediction;
 use crate::run::{Summary, write_json};
 use crate::session::Session;
@@ -139,18 +138,6 @@ impl Seeds {
         Ok(Some((report, predictions)))
     }
 
-    /// What the baseline predicts for every graph.
-    fn baseline(&self, dataset: &Dataset) -> Vec<f64> {
-        let settings = &self.jobs[0].settings;
-        match &settings.goal {
-            Goal::Classes(classes) => {
-                let class = |&g: &u32| settings.class_of(dataset, g as usize);
-                prior(&self.split.train.iter().map(class).collect::<Vec<_>>(), classes.len())
-            }
-            Goal::Targets(_) => settings.scaling.iter().map(|s| s.mean).collect(),
-        }
-    }
-
     fn report(
         &self,
         dataset: &Dataset,
@@ -166,7 +153,7 @@ impl Seeds {
                 .collect();
             parts.map(|parts| Spreads::of(&settings.goal, &parts))
         };
-        let row = self.baseline(dataset);
+        let row = baseline_row(settings, dataset, &self.split.train);
         let measured = |graphs: &[u32]| {
             let numbers: Vec<f64> =
                 graphs.iter().flat_map(|&g| predictions[g as usize].numbers().to_vec()).collect();

@@ -15,7 +15,7 @@ use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
 use ppgn::graph::split::{Split, part_names};
-use ppgn::train::metrics::figures_of;
+use ppgn::train::metrics::{baseline_row, figures_of};
 use ppgn::train::{Ensemble, Goal, Part, Settings};
 use rows::{Format, Given, Rows};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.pairs {
         return pairs::run(args, &ensemble.members()[0], &whole);
     }
-    let Asked { dataset, positions, parts } = Asked::of(args, &ensemble, whole)?;
+    let Asked { dataset, positions, parts, baseline } = Asked::of(args, &ensemble, whole)?;
     let start = Instant::now();
     let given = match args.scores {
         true => Given::Scores(ensemble.members()[0].scores(&dataset)?),
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None if !args.json => output::print(&rows.text(format))?,
         None => {}
     }
-    let quality = Quality::of(&ensemble, &dataset, &given);
+    let quality = Quality::of(settings, &dataset, &given, baseline.as_deref());
     if args.json {
         let mut object = json!({
             "run": output::path(&args.run),
@@ -144,16 +144,26 @@ struct Asked {
     dataset: Dataset,
     positions: Vec<u32>,
     parts: Option<Vec<Option<&'static str>>>,
+    /// What the baseline predicts for every graph, where it is known.
+    baseline: Option<Vec<f64>>,
 }
 
 impl Asked {
     fn of(args: &Args, ensemble: &Ensemble, whole: Dataset) -> Result<Self> {
         let own = ensemble.training_data(&whole)?;
+        let learned =
+            |(data, split): &(Dataset, Split)| baseline_row(ensemble.settings(), data, &split.train);
+        let baseline = own.as_ref().map(learned).or_else(|| ensemble.baseline().map(<[f64]>::to_vec));
         let Some(part) = args.part else {
             // A run on some of the graphs says nothing about the others.
             let own = own.filter(|(data, _)| data.len() == whole.len());
             let parts = own.map(|(_, split)| part_names(&split, whole.len()));
-            return Ok(Asked { positions: (0..whole.len() as u32).collect(), dataset: whole, parts });
+            return Ok(Asked {
+                positions: (0..whole.len() as u32).collect(),
+                dataset: whole,
+                parts,
+                baseline,
+            });
         };
         let Some((data, split)) = own else {
             return Err(wrong(format!(
@@ -168,7 +178,7 @@ impl Asked {
             return Err(wrong(format!("--part {}: {} has no such set", part.name(), args.run.display())));
         }
         let parts = Some(vec![Some(part.name()); positions.len()]);
-        Ok(Asked { dataset: data.subset(&positions)?, positions, parts })
+        Ok(Asked { dataset: data.subset(&positions)?, positions, parts, baseline })
     }
 }
 
@@ -180,20 +190,19 @@ struct Quality {
 }
 
 impl Quality {
-    fn of(ensemble: &Ensemble, dataset: &Dataset, given: &Given) -> Option<Self> {
+    fn of(settings: &Settings, dataset: &Dataset, given: &Given, row: Option<&[f64]>) -> Option<Self> {
         let Given::Predictions(predictions) = given else { return None };
         let numbers: Vec<f64> = predictions.iter().flat_map(|p| p.numbers().to_vec()).collect();
         let graphs: Vec<u32> = (0..dataset.len() as u32).collect();
-        let figures = |numbers: &[f64]| figures_of(ensemble.settings(), dataset, &graphs, numbers);
+        let figures = |numbers: &[f64]| figures_of(settings, dataset, &graphs, numbers);
         let (metrics, confusion) = figures(&numbers)?;
-        let row = ensemble.baseline();
         let baseline = row.and_then(|row| figures(&row.repeat(dataset.len()))).map(|(part, _)| part);
         Some(Quality { metrics, confusion, baseline })
     }
 
     fn write(&self, settings: &Settings, object: &mut Value) {
         match &settings.goal {
-            Goal::Classes(_) => object["accuracy"] = json!(self.metrics.accuracy),
+            Goal::Classes(_) | Goal::Labels(_) => object["accuracy"] = json!(self.metrics.accuracy),
             Goal::Targets(targets) => {
                 let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
                 object["mae"] = by_target(&names, &self.metrics.mae);
@@ -208,7 +217,7 @@ impl Quality {
 
     fn sentence(&self, settings: &Settings) -> String {
         match (&settings.goal, self.metrics.accuracy) {
-            (Goal::Classes(_), Some(accuracy)) => format!(", accuracy {accuracy}"),
+            (Goal::Classes(_) | Goal::Labels(_), Some(accuracy)) => format!(", accuracy {accuracy}"),
             (Goal::Targets(targets), _) => {
                 let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
                 format!(", mae {}", by_target(&names, &self.metrics.mae))
@@ -221,7 +230,7 @@ impl Quality {
         let nothing = Part::default();
         let baseline = self.baseline.as_ref().unwrap_or(&nothing);
         match &settings.goal {
-            Goal::Classes(_) => metrics::of_classes(&self.metrics, baseline),
+            Goal::Classes(_) | Goal::Labels(_) => metrics::of_classes(&self.metrics, baseline),
             Goal::Targets(targets) => metrics::of_targets(targets, &self.metrics, baseline),
         }
     }

@@ -212,8 +212,7 @@ fn cross_validation_that_is_fair_and_of_regression() {
     assert_eq!(fair["figures"]["metrics"].as_object().unwrap().len(), 8);
 
     let file = folder.path().join("numbers.jsonl");
-    let mut text =
-        String::from("{\"ppgn\":1,\"targets\":[{\"name\":\"size\",\"unit\":\"nodes\"}]}\n");
+    let mut text = String::from("{\"ppgn\":1,\"targets\":[{\"name\":\"size\",\"unit\":\"nodes\"}]}\n");
     for i in 0..20usize {
         let n = 3 + i % 5;
         let edges: Vec<String> = (0..n - 1).map(|u| format!("[{u},{}]", u + 1)).collect();

@@ -78,6 +78,9 @@ impl Rows<'_> {
                 columns.extend((!scores).then(|| "class".to_string()));
                 columns.extend(classes.iter().map(|class| format!("{prefix} {class}")));
             }
+            Goal::Labels(labels) => {
+                columns.extend(labels.iter().map(|t| quoted(&format!("{prefix} {}", t.name))));
+            }
             Goal::Targets(targets) => {
                 let prefix = if scores { "score " } else { "" };
                 columns.extend(targets.iter().map(|t| quoted(&format!("{prefix}{}", t.name))));
@@ -90,10 +93,10 @@ impl Rows<'_> {
                 columns.extend(self.has_truth().then(|| "truth".to_string()));
                 columns.extend((self.has_truth() && self.has_names()).then(|| "truth_name".to_string()));
             }
-            Goal::Targets(targets) if self.has_truth() => {
+            Goal::Targets(targets) | Goal::Labels(targets) if self.has_truth() => {
                 columns.extend(targets.iter().map(|t| quoted(&format!("truth {}", t.name))));
             }
-            Goal::Targets(_) => {}
+            Goal::Targets(_) | Goal::Labels(_) => {}
         }
         columns.extend(self.parts.map(|_| "part".to_string()));
         columns
@@ -121,7 +124,7 @@ impl Rows<'_> {
                     cells.push(quoted(&self.name_of_truth(row).unwrap_or_default()));
                 }
             }
-            Goal::Targets(_) => {
+            Goal::Targets(_) | Goal::Labels(_) => {
                 let truth = self.values(row).unwrap_or_default();
                 cells.extend(truth.iter().map(|y| y.map(|y| y.to_string()).unwrap_or_default()));
             }
@@ -138,6 +141,9 @@ impl Rows<'_> {
             (_, Some(class)) => {
                 json!({ "index": index, "class": self.label(class), "probabilities": numbers })
             }
+            (_, None) if self.settings.goal.is_classification() => {
+                json!({ "index": index, "probabilities": numbers })
+            }
             (_, None) => json!({ "index": index, "values": numbers }),
         };
         if let Some(id) = self.dataset.id(row) {
@@ -151,7 +157,7 @@ impl Rows<'_> {
                 Goal::Classes(_) => {
                     json!(self.settings.class_of(self.dataset, row).map(|class| self.label(class)))
                 }
-                Goal::Targets(_) => json!(self.values(row)),
+                Goal::Targets(_) | Goal::Labels(_) => json!(self.values(row)),
             };
             if self.has_names() {
                 object["truth_name"] = json!(self.name_of_truth(row));
@@ -170,14 +176,14 @@ impl Rows<'_> {
         };
         match &rows[row] {
             Prediction::Class { class, .. } => classes.binary_search(class).ok(),
-            Prediction::Values(_) => None,
+            Prediction::Values(_) | Prediction::Labels(_) => None,
         }
     }
 
     fn label(&self, class: usize) -> i64 {
         match &self.settings.goal {
             Goal::Classes(classes) => classes[class],
-            Goal::Targets(_) => class as i64,
+            Goal::Targets(_) | Goal::Labels(_) => class as i64,
         }
     }
 
@@ -194,13 +200,13 @@ impl Rows<'_> {
     fn has_truth(&self) -> bool {
         match &self.settings.goal {
             Goal::Classes(_) => self.dataset.has_classes(),
-            Goal::Targets(_) => self.columns().is_some(),
+            Goal::Targets(_) | Goal::Labels(_) => self.columns().is_some(),
         }
     }
 
     /// Where the targets are among the dataset's.
     fn columns(&self) -> Option<Vec<usize>> {
-        let Goal::Targets(targets) = &self.settings.goal else { return None };
+        let (Goal::Targets(targets) | Goal::Labels(targets)) = &self.settings.goal else { return None };
         let known = &self.dataset.header().targets;
         targets.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect()
     }

@@ -4,8 +4,8 @@ use crate::cli::division::Asked;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
-use ppgn::train::Overrides;
 use ppgn::train::text::shares;
+use ppgn::train::{Overrides, Task};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -15,6 +15,7 @@ use std::path::Path;
 pub(super) struct FileSettings {
     pub(super) preset: Option<String>,
     pub(super) targets: Vec<String>,
+    pub(super) task: Option<Task>,
     pub(super) limit: Option<usize>,
     pub(super) division: Option<Asked>,
     pub(super) overrides: Overrides,
@@ -56,6 +57,7 @@ fn parse_file(text: &str) -> Result<FileSettings, String> {
     // Keys that are not overrides of the preset are taken out first.
     take(&mut table, "preset", &mut file.preset)?;
     take(&mut table, "limit", &mut file.limit)?;
+    take(&mut table, "task", &mut file.task)?;
     let (mut target, mut split, mut split_by) = (None::<Targets>, None::<String>, None::<String>);
     let mut asked = Asked::default();
     take(&mut table, "target", &mut target)?;
