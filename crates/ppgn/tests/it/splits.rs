@@ -235,3 +235,55 @@ fn cross_validation_that_is_fair_and_of_regression() {
     ));
     assert!(shown.ok().out.contains("size: error (nodes)"));
 }
+
+/// The fenced blocks for the shell in a section of a document.
+fn scripts(text: &str, section: &str) -> Vec<String> {
+    let section = text.split("\n## ").find(|part| part.starts_with(section)).unwrap();
+    section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap().to_string()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_walk_of_the_training_guide() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/training.md");
+    let scripts = scripts(&std::fs::read_to_string(guide).unwrap(), "A walk");
+    assert_eq!(scripts.len(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_ppgn")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let mut printed = Vec::new();
+    for script in &scripts {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-e", "-c", script]).env("PATH", &path).env("NO_COLOR", "1").current_dir(folder.path());
+        let ran: crate::run::Ran = shell.output().unwrap().into();
+        printed.push(ran.ok().out);
+    }
+    assert!(printed[0].contains("87.5 %"), "{}", printed[0]);
+    assert!(printed[1].contains("3 seeds on the test set (32 graphs)"), "{}", printed[1]);
+    let seeds: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("runs/rings/seeds.json")).unwrap()).unwrap();
+    assert_eq!(seeds["select"], "roc-auc");
+    let test = &seeds["ensemble"]["test"];
+    assert_eq!((&test["baseline"]["accuracy"], &test["baseline"]["roc_auc"]), (&0.875.into(), &0.5.into()));
+    assert!(test["metrics"]["roc_auc"].as_f64().unwrap() > 0.9, "{test}");
+    // The ROC AUC of the file: the share of pairs, one of each class, that are in the right order.
+    let rows = table(&folder.path().join("test.csv"));
+    assert!(column(&rows, "id").iter().all(|id| id.starts_with("ring-")));
+    let p: Vec<f64> = column(&rows, "probability 1").iter().map(|x| x.parse().unwrap()).collect();
+    let truth = column(&rows, "truth");
+    let of = |class: &str| (0..p.len()).filter(|&i| truth[i] == class).collect::<Vec<_>>();
+    let (rare, other) = (of("1"), of("0"));
+    assert_eq!((rare.len(), other.len()), (4, 28));
+    let order = |a: f64, b: f64| {
+        if a > b {
+            1.0
+        } else if a == b {
+            0.5
+        } else {
+            0.0
+        }
+    };
+    let right: f64 =
+        rare.iter().flat_map(|&i| other.iter().map(move |&j| (i, j))).map(|(i, j)| order(p[i], p[j])).sum();
+    assert!((right / 112.0 - test["metrics"]["roc_auc"].as_f64().unwrap()).abs() < 1e-12);
+}
