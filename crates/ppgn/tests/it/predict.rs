@@ -206,7 +206,10 @@ fn several_labels_with_gaps_from_file_to_probabilities() {
     let v = ppgn(words.collect::<Vec<_>>()).ok().json();
     assert!(v["accuracy"].is_number() && v["mae"].is_null(), "{v}");
     let ran = ppgn(["predict", run, data]).ok();
-    assert!(ran.out.starts_with("index,probability a,\"probability b, c\"\n"), "{}", ran.out);
+    let head = "index,probability a,\"probability b, c\",truth a,\"truth b, c\",part\n";
+    assert!(ran.out.starts_with(head), "{}", ran.out);
+    // The second row has no value of the second label.
+    assert!(ran.out.lines().nth(2).unwrap().contains(",0,,"), "{}", ran.out);
     assert!(ran.err.contains("accuracy"), "{}", ran.err);
     assert_eq!(ran.out.lines().count(), 49);
     let refused = ppgn(["train", data, "--class-weights", "balanced", "--out", "never"]);
