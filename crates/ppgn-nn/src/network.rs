@@ -1,7 +1,8 @@
 //! The network: blocks on a space, then a suffix.
 
 use crate::batch::Batch;
-use crate::config::PpgnConfig;
+use crate::config::{Level, PpgnConfig};
+use crate::dropout::Dropout;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
@@ -53,7 +54,7 @@ pub struct Ppgn {
 pub struct Step {
     /// The loss, as the closure returned it.
     pub loss: f64,
-    /// The scores of the forward pass, `[graphs, outputs]`.
+    /// The scores of the forward pass, `[graphs, outputs]`; for other levels, one row per node or pair.
     pub scores: Matrix,
     /// The gradient of the loss, one entry per array of the layout.
     pub gradients: Vec<Values>,
@@ -150,16 +151,16 @@ impl Ppgn {
         result
     }
 
-    /// The scores of every graph, in the order of the batch.
+    /// The scores of every graph, in the order of the batch; for other [levels](crate::Level), of every node or pair.
     ///
     /// # Shapes
-    /// - result: `[graphs, outputs]`
+    /// - result: `[graphs, outputs]`, in general [`Batch::items`] rows
     pub fn forward(&self, batch: &Batch) -> Result<Matrix> {
         fn scores<T: Number>(network: &Ppgn, batch: &Batch) -> Result<Matrix> {
             let (engine, rows) = network.engine::<T>(batch)?;
             let scores = engine.scores(rows);
             network.finish()?;
-            Matrix::new(batch.graphs(), network.config.outputs, T::values(scores))
+            Matrix::new(batch.items(network.config.level), network.config.outputs, T::values(scores))
         }
         self.check(batch)?;
         match self.precision {
@@ -210,10 +211,21 @@ impl Ppgn {
         batch: &Batch,
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
+        self.backward_dropped(memory, batch, None, loss)
+    }
+
+    /// The same with [`Dropout`], for training.
+    pub fn backward_dropped(
+        &self,
+        memory: Vec<Values>,
+        batch: &Batch,
+        dropout: Option<Dropout<'_>>,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
+    ) -> Result<Step> {
         self.check(batch)?;
         match self.precision {
-            Precision::F32 => self.step::<f32>(memory, batch, loss),
-            Precision::F64 => self.step::<f64>(memory, batch, loss),
+            Precision::F32 => self.step::<f32>(memory, batch, dropout, loss),
+            Precision::F64 => self.step::<f64>(memory, batch, dropout, loss),
         }
     }
 
@@ -221,12 +233,15 @@ impl Ppgn {
         &self,
         memory: Vec<Values>,
         batch: &Batch,
+        dropout: Option<Dropout<'_>>,
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
         let (engine, rows) = self.engine::<T>(batch)?;
-        let tape = engine.forward(rows);
+        let masks = |dropout: Dropout<'_>| dropout.masks(&self.config, &self.config.widths(), batch.graphs());
+        let tape = engine.forward(rows, dropout.map(masks).transpose()?);
         self.finish()?;
-        let scores = Matrix::new(batch.graphs(), self.config.outputs, T::values(tape.scores().to_vec()))?;
+        let items = batch.items(self.config.level);
+        let scores = Matrix::new(items, self.config.outputs, T::values(tape.scores().to_vec()))?;
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
         let slope = slope.ok_or_else(|| {
@@ -292,6 +307,14 @@ impl PpgnConfig {
             return Err(Error::call(format!(
                 "the batch is on the quotient space, but the network requires the dense space: {why}"
             )));
+        }
+        if let Space::Quotient(quotient) = batch.space()
+            && self.level != Level::Graph
+            && quotient.levels[self.blocks.len().min(quotient.depth())].matrix.is_empty()
+        {
+            return Err(Error::call(
+                "the batch has no rows of nodes and pairs at the last level; it was made for outputs per graph",
+            ));
         }
         if let Space::Quotient(quotient) = batch.space()
             && quotient.depth() < self.blocks.len()

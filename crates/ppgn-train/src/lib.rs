@@ -13,9 +13,11 @@ pub mod bench;
 mod chart;
 mod compiled;
 mod data;
+mod ensemble;
 mod error;
 mod memory;
-mod metrics;
+pub mod metrics;
+mod objective;
 mod overview;
 mod predict;
 mod preset;
@@ -31,16 +33,19 @@ mod trainer;
 pub use batches::{Batching, batches};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
+pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
+pub use objective::{ClassWeights, Task};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
 pub use run::{Digests, Run, State, Summary, Warning};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
+    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -7,27 +7,40 @@
 //! | `graph6` | graph6, sparse6 and digraph6, one graph per line | `graph6` |
 //! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
-//! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
+//! | `edges` | an edge list `u v [label]`, plain or CSV; a folder of them | `edges` |
+//! | `graphml` | GraphML | `graphml` |
+//! | `gml` | GML | `gml` |
+//! | `json` | node-link JSON | `nodelink` |
 //! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
 //!
 //! [`read`] does everything: it opens a file, folder or zip ([`source`]), detects the format from the extension and then
 //! from the content ([`detect`]), and reads strictly. [`check`] reads the same way but collects all defects. [`open`] gives a
 //! stream for data larger than memory, and [`write()`] takes one.
 
+mod attributes;
 mod budget;
-mod csv;
+mod collect;
+mod columns;
+pub(crate) mod csv;
 mod detect;
 mod edges;
+mod gml;
 mod graph6;
+mod graphml;
 mod jsonl;
+mod labels;
 pub mod lines;
+mod nodelink;
+mod nodes;
 pub mod npy;
+mod python;
 pub mod qm9;
 mod report;
 pub mod source;
 mod stream;
 mod text;
 mod tu;
+mod xml;
 
 use budget::Meter;
 pub use detect::detect;
@@ -37,7 +50,7 @@ pub use source::{Entry, Limits, Source};
 use crate::dataset::{Dataset, Header, Provenance, Record};
 use crate::error::{Defect, Error, Result};
 use crate::graph::Merged;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,16 +65,32 @@ pub enum Format {
     Sdf,
     /// QM9 as NumPy arrays.
     Npz,
-    /// An edge list.
+    /// Edge lists, one graph per file.
     Edges,
+    /// GraphML.
+    GraphMl,
+    /// GML.
+    Gml,
+    /// Node-link JSON.
+    NodeLink,
     /// ppgn's JSON Lines.
     Jsonl,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 7] =
-        [Format::Text, Format::Tu, Format::Graph6, Format::Sdf, Format::Npz, Format::Edges, Format::Jsonl];
+    pub const ALL: [Format; 10] = [
+        Format::Text,
+        Format::Tu,
+        Format::Graph6,
+        Format::Sdf,
+        Format::Npz,
+        Format::Edges,
+        Format::GraphMl,
+        Format::Gml,
+        Format::NodeLink,
+        Format::Jsonl,
+    ];
 
     /// Its name, as in `--format tu`.
     pub fn name(self) -> &'static str {
@@ -72,6 +101,9 @@ impl Format {
             Format::Sdf => "sdf",
             Format::Npz => "npz",
             Format::Edges => "edges",
+            Format::GraphMl => "graphml",
+            Format::Gml => "gml",
+            Format::NodeLink => "json",
             Format::Jsonl => "jsonl",
         }
     }
@@ -84,7 +116,12 @@ impl Format {
             Format::Graph6 => "graph6, sparse6 and digraph6, one graph per line (.g6 .s6 .d6)",
             Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
             Format::Npz => "QM9 as NumPy arrays (.npz)",
-            Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
+            Format::Edges => {
+                "edge lists, lines `u v [label]`, plain or CSV, one graph per file (.edges .el .csv .tsv .txt)"
+            }
+            Format::GraphMl => "GraphML, as NetworkX, igraph and yEd write it (.graphml)",
+            Format::Gml => "GML, as NetworkX and igraph write it (.gml)",
+            Format::NodeLink => "node-link JSON, as networkx.node_link_data gives it (.json)",
             Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
         }
     }
@@ -102,7 +139,7 @@ impl std::str::FromStr for Format {
 }
 
 /// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadOptions {
     /// The format, where it should not be detected from the extension and the content.
     pub format: Option<Format>,
@@ -110,6 +147,10 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// Whether the edges of an edge list have a direction; other formats say it themselves.
     pub directed: bool,
+    /// The column or data tag that holds the classes, for formats with a table of what is to be learned.
+    pub class: Option<String>,
+    /// A table of what is to be learned: a CSV with one row per graph, by id, file name or position.
+    pub labels: Option<PathBuf>,
 }
 
 /// A dataset as a stream: the header, then the graphs.
@@ -188,7 +229,8 @@ enum Loaded<'a> {
 
 fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Report) -> Result<Loaded<'a>> {
     let source = Source::open(path, options.limits)?;
-    let (format, source, entry) = detect(source, options.format)?;
+    let (format, source, entries) = detect(source, options.format)?;
+    let entry = entries[0].clone();
     let dataset = match format {
         Format::Jsonl | Format::Graph6 => {
             let meter = source.meter();
@@ -196,15 +238,38 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
                 Format::Jsonl => jsonl::stream(source, entry, report)?,
                 _ => graph6::stream(source, entry, report)?,
             };
-            return Ok(Loaded::Stream(records, meter));
+            if options.labels.is_none() {
+                return Ok(Loaded::Stream(records, meter));
+            }
+            // What is learned of a graph may be in any row.
+            let mut meter = meter;
+            let Records { header, records } = records;
+            let metered = records.map(|record| record.and_then(|r| meter.add(&r.graph).map(|()| r)));
+            Dataset::collect(header, metered)?
         }
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
         Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
-        Format::Edges => edges::read(&source, &entry, options.directed, report)?,
+        Format::Edges => edges::read(&source, &entries, options.directed, report)?,
+        Format::GraphMl | Format::Gml | Format::NodeLink => {
+            let read = match format {
+                Format::GraphMl => graphml::read,
+                Format::Gml => gml::read,
+                _ => nodelink::read,
+            };
+            collect::collect(&source, &entries, format, report, |entry, report| read(&source, entry, report))?
+        }
     };
-    Ok(Loaded::Whole(dataset))
+    Ok(Loaded::Whole(with_labels(dataset, options)?))
+}
+
+/// The dataset with the table of [`ReadOptions::labels`], where there is one.
+pub(crate) fn with_labels(dataset: Dataset, options: &ReadOptions) -> Result<Dataset> {
+    match &options.labels {
+        Some(path) => labels::apply(&dataset, path, options.class.as_deref(), options.limits),
+        None => Ok(dataset),
+    }
 }
 
 /// Where a dataset came from, with the reader's notes.

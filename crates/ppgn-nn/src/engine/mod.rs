@@ -4,14 +4,17 @@
 //! file contains the two passes. A [`Tape`] holds what the backward pass needs.
 
 mod cut;
+mod items;
 mod view;
 
 use crate::config::{Pooling, PpgnConfig, SuffixKind};
+use crate::dropout::Masks;
 use crate::model::Description;
 use crate::space::Space;
+use items::Items;
 use ppgn_kernels::{
-    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, pool_max,
-    pool_max_backward, pool_sum, pool_sum_backward,
+    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, multiply_each,
+    pool_max, pool_max_backward, pool_sum, pool_sum_backward,
 };
 use view::View;
 
@@ -21,6 +24,8 @@ pub(crate) struct Engine<'a, T> {
     blocks: Vec<Block<'a, T>>,
     suffix: Suffix<'a, T>,
     view: View<'a>,
+    /// The rows that nodes or pairs have their features from; nothing where graphs are pooled.
+    items: Option<Items>,
     workspace: &'a Workspace,
 }
 
@@ -33,6 +38,8 @@ pub(crate) struct Tape<T: Real> {
     blocks: BlockTape<T>,
     pooled: Vec<Buffer<T>>,
     scored: Scored<T>,
+    /// What the pooled features were multiplied by: one mask per block that is pooled, or none.
+    masks: Vec<Vec<T>>,
 }
 
 impl<T: Real> Tape<T> {
@@ -69,28 +76,36 @@ impl<'a, T: Real> Engine<'a, T> {
             SuffixKind::Ii => Suffix::Sum(layers),
         };
         let blocks = blocks.iter().zip(arrays).map(|(block, array)| cut::block(block, array)).collect();
-        Engine { config, blocks, suffix, view: View::new(config, space), workspace }
+        let items = Items::new(config, space);
+        Engine { config, blocks, suffix, view: View::new(config, space), items, workspace }
+    }
+
+    /// The rows of the scores: graphs, nodes or pairs.
+    fn outputs(&self) -> usize {
+        self.items.as_ref().map_or(self.view.graphs(), Items::len)
     }
 
     /// The pooled features the suffix takes, `[graphs, patterns * width]` each.
     pub(crate) fn features(&self, rows: &[T]) -> Vec<Buffer<T>> {
-        in_pool(|| self.blocks_forward(rows, false).0)
+        in_pool(|| self.blocks_forward(rows, false, None).0)
     }
 
     /// The scores, `[graphs, outputs]`.
     pub(crate) fn scores(&self, rows: &[T]) -> Vec<T> {
         in_pool(|| {
-            let (pooled, _) = self.blocks_forward(rows, false);
-            self.suffix.forward(self.workspace, self.view.graphs(), &pooled).scores.to_vec()
+            let (pooled, _) = self.blocks_forward(rows, false, self.items.as_ref());
+            self.suffix.forward(self.workspace, self.outputs(), &pooled).scores.to_vec()
         })
     }
 
-    /// The scores, with what the backward pass needs.
-    pub(crate) fn forward(&self, rows: &[T]) -> Tape<T> {
+    /// The scores, with what the backward pass needs; with these masks, if there is dropout.
+    pub(crate) fn forward(&self, rows: &[T], masks: Option<Masks<T>>) -> Tape<T> {
+        let Masks { pooled: masks, hidden } = masks.unwrap_or_default();
         in_pool(|| {
-            let (pooled, blocks) = self.blocks_forward(rows, true);
-            let scored = self.suffix.forward(self.workspace, self.view.graphs(), &pooled);
-            Tape { blocks, pooled, scored }
+            let (mut pooled, blocks) = self.blocks_forward(rows, true, self.items.as_ref());
+            pooled.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
+            let scored = self.suffix.forward_masked(self.workspace, self.outputs(), &pooled, hidden);
+            Tape { blocks, pooled, scored, masks }
         })
     }
 
@@ -98,9 +113,10 @@ impl<'a, T: Real> Engine<'a, T> {
     /// layout.
     pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
         in_pool(|| {
-            let Tape { blocks, pooled, scored } = tape;
+            let Tape { blocks, pooled, scored, masks } = tape;
             let Some((of_suffix, of_blocks)) = gradients.split_last_mut() else { return };
-            let features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            let mut features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            features.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
             self.blocks_backward(rows, blocks, &features, of_blocks);
         });
     }
@@ -111,7 +127,13 @@ impl<'a, T: Real> Engine<'a, T> {
         numbers.sum::<usize>() * size_of::<T>()
     }
 
-    fn blocks_forward(&self, rows: &[T], keep: bool) -> (Vec<Buffer<T>>, BlockTape<T>) {
+    /// The features that the suffix takes: pooled, or those of nodes or pairs.
+    fn blocks_forward(
+        &self,
+        rows: &[T],
+        keep: bool,
+        items: Option<&Items>,
+    ) -> (Vec<Buffer<T>>, BlockTape<T>) {
         let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
         let mut pooled = Vec::new();
         let mut input: Option<Buffer<T>> = None;
@@ -123,7 +145,12 @@ impl<'a, T: Real> Engine<'a, T> {
         for (l, block) in self.blocks.iter().enumerate() {
             let x = input.as_deref().unwrap_or(rows);
             let (output, kept) = block.forward(self.workspace, self.view.pairs(l), x, what);
-            if self.config.pools_after(l) {
+            if let Some(items) = items.filter(|_| self.config.pools_after(l)) {
+                let width = block.outputs();
+                let mut features = Buffer::zeros(self.workspace, items.len() * width);
+                pool_sum(items.pools(l), width, &output, &mut features);
+                pooled.push(features);
+            } else if self.config.pools_after(l) {
                 let (width, pools) = (block.outputs(), self.view.pools(l + 1));
                 let length = self.view.graphs() * self.config.pools() * width;
                 let mut features = Buffer::zeros(self.workspace, length);
@@ -158,9 +185,10 @@ impl<'a, T: Real> Engine<'a, T> {
             let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.workspace, length));
             if let Some(features) = features.next().filter(|_| self.config.pools_after(l)) {
                 let pools: Pools<'_> = self.view.pools(l + 1);
-                match ties.pop() {
-                    Some(ties) => pool_max_backward(pools, width, &ties, features, &mut gradient),
-                    None => pool_sum_backward(pools, width, features, &mut gradient),
+                match (&self.items, ties.pop()) {
+                    (Some(items), _) => pool_sum_backward(items.pools(l), width, features, &mut gradient),
+                    (None, Some(ties)) => pool_max_backward(pools, width, &ties, features, &mut gradient),
+                    (None, None) => pool_sum_backward(pools, width, features, &mut gradient),
                 }
             }
             let x = inputs.pop();
@@ -203,7 +231,7 @@ mod tests {
         let workspace = Workspace::default();
         let blocks = config.descriptions();
         let run = |engine: &Engine<'_, f64>| {
-            let (pooled, tape) = engine.blocks_forward(rows, true);
+            let (pooled, tape) = engine.blocks_forward(rows, true, None);
             let ones: Vec<Buffer<f64>> =
                 pooled.iter().map(|p| Buffer::copy(&workspace, &vec![1.0; p.len()])).collect();
             let mut gradients: Vec<Vec<f64>> =

@@ -3,6 +3,7 @@
 mod compile;
 mod compile_orders;
 mod determinism;
+mod dropout;
 mod equivariant;
 mod figure1;
 mod files;
@@ -12,6 +13,7 @@ mod import;
 mod invariance;
 mod multiset;
 mod orders;
+mod outputs;
 mod quotient;
 mod shared;
 mod spaces;

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `config.toml` | the resolved [`Settings`] | there from the first moment: the folder appears by one rename |
 //! | `metrics.jsonl` | one [`Epoch`] per line | after every epoch, cut to the checkpoint on resume |
+//! | `split.csv` | the part of every graph | before the first epoch; nothing depends on it |
 //! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
@@ -28,7 +29,7 @@ pub(crate) use restore::Restored;
 
 use crate::data::Scaling;
 use crate::error::{Error, Result};
-use crate::metrics::{Best, Epoch};
+use crate::metrics::{Best, Epoch, Selection, Sets};
 use crate::settings::Settings;
 use integrity::{Note, sealed_json, settings_digest, unsealed_json};
 use lock::{lock, regular_or_absent, sweep, sweep_beside};
@@ -84,6 +85,15 @@ pub struct Summary {
     /// For regression, the error of the baseline that predicts the training mean, on the reported part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mae_of_mean: Vec<f64>,
+    /// What the best epoch was selected by.
+    #[serde(skip_serializing_if = "Selection::is_default", default)]
+    pub select: Selection,
+    /// For classification, the classes, by their original labels.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub classes: Vec<i64>,
+    /// The figures of the network of the best epoch on every set, beside those of the baseline.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sets: Option<Sets>,
 }
 
 /// A run folder that this process has to itself.
@@ -183,6 +193,16 @@ impl Run {
             |e: String| Error::from(Defect::new(file.display().to_string(), format!("not a summary: {e}")));
         let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
         serde_json::from_str(&unsealed_json(&file, text)?).map(Some).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// Writes which graph is in which set, for people and other software. Nothing depends on it: a split is a function of the
+    /// settings and the data.
+    pub(crate) fn write_split(&self, text: &str) -> Result<()> {
+        let file = self.path.join("split.csv");
+        match found(&file)?.is_some_and(|there| there == text.as_bytes()) {
+            true => Ok(()),
+            false => Ok(write_whole(&file, text.as_bytes())?),
+        }
     }
 
     /// Writes a checkpoint: network, optimiser and state, in one file by one rename.

@@ -4,18 +4,22 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod ranges;
 mod schedule;
 pub mod text;
 mod training;
 
-pub use division::Division;
+pub use division::{Division, Listing};
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use ranges::Ranges;
 pub use schedule::Schedule;
 pub use training::Training;
 
-use crate::data::{Goal, Scaling, all_known};
+use crate::data::{Goal, Scaling};
 use crate::error::{Error, Result};
+use crate::metrics::selectable;
+use crate::objective::Task;
 use crate::preset::Preset;
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
@@ -23,6 +27,7 @@ use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Schema};
 use ppgn_nn::{PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All settings of a run: the content of `config.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +49,8 @@ pub struct Settings {
     pub schema: Schema,
     /// For regression, mean and standard deviation of each target over the training set.
     pub scaling: Vec<Scaling>,
+    /// The names of the classes, in their order, where the data calls them by name.
+    pub class_names: Vec<String>,
 }
 
 /// A requested run: data, a preset and overrides. [`Settings::resolve`] resolves it.
@@ -63,6 +70,8 @@ pub struct Request<'a> {
     pub data: &'a str,
     /// The data.
     pub dataset: &'a Dataset,
+    /// How the data was read, where that is not the default: names and values for who resumes the run.
+    pub read: BTreeMap<String, String>,
     /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
     /// The preset.
@@ -71,8 +80,10 @@ pub struct Request<'a> {
     pub overrides: Overrides,
     /// How the data is split.
     pub division: Division,
-    /// For regression, the targets by name; empty means all.
+    /// The targets by name; empty means all.
     pub targets: Vec<String>,
+    /// What is to be learned.
+    pub task: Task,
 }
 
 impl<'a> Request<'a> {
@@ -81,12 +92,19 @@ impl<'a> Request<'a> {
         Request {
             data,
             dataset,
+            read: BTreeMap::new(),
             limit: None,
             preset: "small",
             overrides: Overrides::default(),
             division: Division::Shares([0.8, 0.1, 0.1]),
             targets: Vec::new(),
+            task: Task::Auto,
         }
+    }
+
+    /// What is to be learned.
+    pub fn goal(&self) -> Result<Goal> {
+        Goal::choose(self.dataset, &self.targets, self.task)
     }
 }
 
@@ -112,26 +130,29 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, limit, preset, overrides, division, targets } = request;
+        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
-        let goal = Goal::of(dataset, targets)?;
-        all_known(dataset, &goal)?;
+        let goal = request.goal()?;
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        selectable(training.select, &goal, dataset, &split)?;
+        goal.check(dataset, &split)?;
+        goal.weights(training.class_weights, dataset, &split.train)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }
         let trained = Trained {
             data: data.to_string(),
+            read: read.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),
-            division: *division,
+            division: division.clone(),
         };
         Ok(Settings {
             scaling: goal.scaling(dataset, &split.train)?,
@@ -140,8 +161,12 @@ impl Settings {
             training,
             encoding,
             network,
-            goal,
             schema: dataset.schema().clone(),
+            class_names: match &goal {
+                Goal::Classes(_) => dataset.header().class_names.clone(),
+                _ => Vec::new(),
+            },
+            goal,
         })
     }
 
@@ -154,7 +179,9 @@ impl Settings {
     pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
         let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
         let training = Training { precision, ..Training::default() };
-        let settings = Settings { dataset, origin, training, encoding, network, goal, schema, scaling };
+        let class_names = Vec::new();
+        let settings =
+            Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names };
         settings.validate()?;
         Ok(settings)
     }
@@ -175,11 +202,9 @@ impl Settings {
     /// The seed of weights and batches: a function of the run's seed and, for a fold, of the fold. So folds start from
     /// different weights, and their mean says something about the network rather than about one draw of its weights.
     pub(crate) fn drawn_from(&self) -> u64 {
-        match self.trained().map(|trained| trained.division) {
-            Some(Division::Fold(fold) | Division::Dealt { fold, .. }) => {
-                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
-            }
-            _ => self.training.seed,
+        match self.trained().and_then(|trained| trained.division.fold()) {
+            Some(fold) => Stream::new(self.training.seed, "fold", &[fold as u64]).bits(),
+            None => self.training.seed,
         }
     }
 
@@ -211,7 +236,7 @@ impl Settings {
             )));
         }
         match (&self.goal, self.scaling.len()) {
-            (Goal::Classes(_), 0) => Ok(()),
+            (Goal::Classes(_) | Goal::Labels(_), 0) => Ok(()),
             (Goal::Targets(targets), n) if n == targets.len() => Ok(()),
             (_, n) => Err(Error::settings(format!(
                 "there must be one scaling per regression target, and there are {n}"

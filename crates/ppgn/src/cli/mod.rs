@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod division;
 mod embed;
 mod folder;
 mod hint;
@@ -10,6 +11,7 @@ mod import;
 mod input;
 mod interrupt;
 mod load;
+mod metrics;
 mod output;
 mod predict;
 mod protocol;
@@ -54,7 +56,7 @@ enum Command {
     Compile(compile::Args),
     /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
-    /// Cross-validate by the protocol of the paper's Table 1, resumable fold by fold
+    /// Cross-validate by the protocol of the paper's Table 1, or by a fair one, resumable fold by fold
     Cv(Box<protocol::cv::Args>),
     /// Search for settings on one fixed split: the paper's grid, or another
     Search(Box<protocol::search::Args>),
