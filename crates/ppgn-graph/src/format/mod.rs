@@ -17,7 +17,7 @@
 mod budget;
 mod detect;
 mod edges;
-mod graph6;
+pub mod graph6;
 mod jsonl;
 pub mod lines;
 pub mod npy;
