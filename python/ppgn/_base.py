@@ -58,7 +58,7 @@ else:
 
             def __repr__(self):
                 defaults = inspect.signature(type(self)).parameters
-                given = {k: v for k, v in self.get_params().items() if v is not defaults[k].default and v != defaults[k].default}
+                given = {k: v for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default)}
                 return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
         class TransformerMixin:

@@ -52,8 +52,8 @@ def load(
 
 
 def labels_of(y: Any, number: int, targets: Sequence[str] | None = None) -> dict[str, Any]:
-    """What is to be learned, sorted out: whole numbers are classes, real ones targets."""
-    nothing: dict[str, Any] = {"classes": None, "targets": None, "names": []}
+    """What is to be learned, sorted out: whole numbers and text are classes, real numbers targets."""
+    nothing: dict[str, Any] = {"classes": None, "words": None, "targets": None, "names": []}
     if y is None:
         return nothing
     array = _array(y)
@@ -61,8 +61,14 @@ def labels_of(y: Any, number: int, targets: Sequence[str] | None = None) -> dict
         raise ValueError(f"y: {array.shape[0] if array.ndim else 'no'} values for {number} graphs")
     if targets is None and array.dtype.kind in "iub" and (array.ndim == 1 or array.shape[1:] == (1,)):
         return {**nothing, "classes": array.reshape(-1)}
+    if targets is None and array.ndim == 1 and array.dtype.kind in "UO":
+        words = array.tolist()
+        if all(word is None or isinstance(word, str) for word in words):
+            return {**nothing, "words": words}
     if array.dtype.kind not in "iubf" or array.ndim > 2:
-        raise ValueError(f"y: class labels must be integers and targets numbers, not {array.dtype} of shape {array.shape}")
+        raise ValueError(
+            f"y: class labels must be integers or text, and targets numbers, not {array.dtype} of shape {array.shape}"
+        )
     table = array.reshape(number, -1).astype(np.float64)
     width = table.shape[1] if number else 1
     names = list(targets) if targets is not None else [f"target{i}" for i in range(width)] if width > 1 else ["y"]

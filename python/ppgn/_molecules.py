@@ -57,14 +57,12 @@ def from_rdkit(molecule: Any) -> Graph:
 
 def _parsed(smiles: str) -> Any:
     try:
-        from rdkit import Chem, RDLogger
+        from rdkit import Chem, rdBase
     except ImportError:
         raise ImportError("SMILES strings need RDKit: pip install rdkit") from None
-    RDLogger.DisableLog("rdApp.error")
-    try:
+    # What is wrong with a string is for the exception to say.
+    with rdBase.BlockLogs():
         return Chem.MolFromSmiles(smiles)
-    finally:
-        RDLogger.EnableLog("rdApp.error")
 
 
 def from_smiles(smiles: str) -> Graph:

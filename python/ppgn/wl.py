@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ import numpy.typing as npt
 from . import _ppgn
 from ._convert import Options, as_graph, as_graphs
 from ._ppgn import Refinement
+
+if TYPE_CHECKING:
+    from ._kernels import WLKernel, WLVectorizer
 
 __all__ = [
     "Comparison",

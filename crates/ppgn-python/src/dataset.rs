@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use numpy::{PyArray1, PyUntypedArrayMethods};
 use ppgn_graph::format::{self, Format, ReadOptions, Records, WriteOptions};
 use ppgn_graph::locate::Locator;
-use ppgn_graph::{Fold, Header, Record, Target, Task};
+use ppgn_graph::{Fold, Header, Record, Schema, Target, Task};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -48,9 +48,11 @@ pub(crate) struct Dataset(pub(crate) ppgn_graph::Dataset);
 
 /// What is to be learned, as Python gives it: classes as integers, or targets as numbers.
 #[derive(FromPyObject)]
-struct Labels<'py> {
+pub(crate) struct Labels<'py> {
     #[pyo3(item)]
     classes: Option<Bound<'py, PyAny>>,
+    #[pyo3(item)]
+    words: Option<Vec<Option<String>>>,
     #[pyo3(item)]
     targets: Option<Bound<'py, PyAny>>,
     #[pyo3(item)]
@@ -78,28 +80,23 @@ impl Dataset {
             Labels<'_>,
             Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
         ) = prepared.extract()?;
-        let graphs: Vec<ppgn_graph::Graph> = graphs.iter().map(|g| g.get().0.clone()).collect();
-        let number = graphs.len();
-        let mut builder = ppgn_graph::Dataset::builder(name).graphs(graphs);
-        if let Some(classes) = labels.classes {
-            builder = builder.labels(integers(&classes, "y")?.as_slice()?.to_vec());
-        }
-        if let Some(targets) = labels.targets {
-            let values = reals(&targets, "y")?;
-            if values.len() != number * labels.names.len() {
-                return Err(PyValueError::new_err(
-                    "y: one row per graph and one column per target are needed",
-                ));
-            }
-            let targets = labels.names.into_iter().map(|name| Target { name, unit: String::new() });
-            builder = builder.targets(targets.collect(), values.as_slice()?.to_vec());
-        }
-        let list = |indices: &Bound<'_, PyAny>| positions(indices, number);
-        let fold = |(train, test): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            PyResult::Ok(Fold { train: list(train)?, test: list(test)? })
-        };
-        let folds: Vec<Fold> = folds.iter().map(fold).collect::<PyResult<_>>()?;
-        Ok(Dataset(builder.folds(folds).build().or_raise()?))
+        Self::made(&graphs, labels, name, &folds, None)
+    }
+
+    /// Graphs with other labels, and with the schema of this dataset: the data of a training.
+    fn _relabelled(
+        &self,
+        graphs: Vec<Bound<'_, Graph>>,
+        labels: Labels<'_>,
+        folds: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<Self> {
+        Self::made(&graphs, labels, self.0.name().into(), &folds, Some(self.0.schema().clone()))
+    }
+
+    /// The shape of a one-dimensional array of graphs, so that scikit-learn takes parts of a dataset as datasets.
+    #[getter]
+    fn shape(&self) -> (usize,) {
+        (self.0.len(),)
     }
 
     /// The name.
@@ -114,23 +111,27 @@ impl Dataset {
         self.0.task().name()
     }
 
-    /// What is to be learned: class labels (int64, shape (n,)), targets (float64, shape (n,) for one and (n, targets)
-    /// for several), or None.
+    /// What is to be learned: class labels (shape (n,); integers, or text where classes have names), targets (float64,
+    /// shape (n,) for one and (n, targets) for several; NaN where one is not known), or None. Classes that are not known
+    /// are NaN, or None among names.
     #[getter]
     fn y<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let n = self.0.len();
         Ok(match self.0.task() {
             Task::None => None,
-            Task::Classification { classes } => {
-                let labels = self.0.classes().iter().map(|&c| classes[c as usize]).collect();
-                Some(PyArray1::from_vec(py, labels).into_any())
-            }
+            Task::Classification { classes } => Some(self.class_labels(py, classes)?),
             Task::Regression { targets } => {
                 let values = (0..n).flat_map(|i| self.0.targets(i).iter().copied()).collect();
                 let shape = if targets.len() == 1 { vec![n] } else { vec![n, targets.len()] };
                 Some(shaped(py, values, &shape)?.into_any())
             }
         })
+    }
+
+    /// What every graph is called in its file, or None where no graph has a name.
+    #[getter]
+    fn ids(&self) -> Option<Vec<Option<&str>>> {
+        self.0.has_ids().then(|| (0..self.0.len()).map(|i| self.0.id(i)).collect())
     }
 
     /// The names of the targets.
@@ -188,6 +189,14 @@ impl Dataset {
             let place = place.ok_or_else(|| PyIndexError::new_err(format!("no graph {i} of {n}")))?;
             return Ok(Bound::new(py, Graph(self.0.graph(place).clone()))?.into_any());
         }
+        // As scikit-learn indexes arrays: `data[indices, ...]`.
+        if let Ok(parts) = index.cast::<PyTuple>() {
+            let rest = parts.iter().skip(1).all(|part| part.is(py.Ellipsis()));
+            return match parts.get_item(0) {
+                Ok(first) if rest => self.__getitem__(py, &first),
+                _ => Err(PyIndexError::new_err("a dataset has one dimension")),
+            };
+        }
         if index.cast::<pyo3::types::PyString>().is_ok() {
             return Err(PyTypeError::new_err("an index, a slice or an array of indices is needed"));
         }
@@ -231,7 +240,7 @@ impl Dataset {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.0.name(), self.0.len(), self.0.classes()).hash(&mut hasher);
+        (self.0.name(), self.0.classes().collect::<Vec<_>>()).hash(&mut hasher);
         self.0
             .graphs()
             .iter()
@@ -248,15 +257,21 @@ impl Dataset {
             dataset.targets(i).iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
         let header = slf.get()._header()?;
-        let classes =
-            PyBytes::new(py, &dataset.classes().iter().flat_map(|c| c.to_le_bytes()).collect::<Vec<u8>>());
+        let classes = dataset.classes().flat_map(|c| c.map_or(u32::MAX, |c| c as u32).to_le_bytes());
+        let classes = PyBytes::new(py, &classes.collect::<Vec<u8>>());
+        let ids = slf.get().ids();
         let make = slf.get_type().getattr(intern!(py, "_from_bytes"))?;
-        Ok((make, (header, classes, PyBytes::new(py, &out)).into_pyobject(py)?))
+        Ok((make, (header, classes, ids, PyBytes::new(py, &out)).into_pyobject(py)?))
     }
 
     /// A dataset from its pickle.
     #[staticmethod]
-    fn _from_bytes(header: &str, classes: &[u8], data: &[u8]) -> PyResult<Self> {
+    fn _from_bytes(
+        header: &str,
+        classes: &[u8],
+        ids: Option<Vec<Option<String>>>,
+        data: &[u8],
+    ) -> PyResult<Self> {
         let wrong = || PyValueError::new_err("not the pickle of a dataset of this version of ppgn");
         let header: Header = serde_json::from_str(header).map_err(|_| wrong())?;
         let classes: Vec<u32> = classes.as_chunks::<4>().0.iter().map(|&c| u32::from_le_bytes(c)).collect();
@@ -264,13 +279,75 @@ impl Dataset {
         let mut records = Vec::new();
         while !reader.0.is_empty() {
             let graph = reader.graph().ok_or_else(wrong)?;
-            let label = header.classes.as_ref().zip(classes.get(records.len()));
+            let label = header.classes.as_ref().zip(classes.get(records.len()).filter(|&&c| c != u32::MAX));
+            let id = ids.as_ref().and_then(|ids| ids.get(records.len())?.clone());
             let label =
                 label.map(|(names, &c)| names.get(c as usize).copied().ok_or_else(wrong)).transpose()?;
             let targets = header.targets.iter().map(|_| reader.real()).collect::<Option<Vec<f64>>>();
-            records.push(Record { graph, label, targets: targets.ok_or_else(wrong)? });
+            records.push(Record { graph, id, label, targets: targets.ok_or_else(wrong)? });
         }
         Ok(Dataset(ppgn_graph::Dataset::collect(header, records.into_iter().map(Ok)).or_raise()?))
+    }
+}
+
+impl Dataset {
+    fn made(
+        graphs: &[Bound<'_, Graph>],
+        labels: Labels<'_>,
+        name: String,
+        folds: &[(Bound<'_, PyAny>, Bound<'_, PyAny>)],
+        schema: Option<Schema>,
+    ) -> PyResult<Self> {
+        let graphs: Vec<ppgn_graph::Graph> = graphs.iter().map(|g| g.get().0.clone()).collect();
+        let number = graphs.len();
+        let mut builder = ppgn_graph::Dataset::builder(name).graphs(graphs);
+        if let Some(schema) = schema {
+            builder = builder.schema(schema);
+        }
+        if let Some(classes) = labels.classes {
+            builder = builder.labels(integers(&classes, "y")?.as_slice()?.to_vec());
+        }
+        if let Some(words) = labels.words {
+            builder = builder.named_labels(words);
+        }
+        if let Some(targets) = labels.targets {
+            let values = reals(&targets, "y")?;
+            if values.len() != number * labels.names.len() {
+                return Err(PyValueError::new_err(
+                    "y: one row per graph and one column per target are needed",
+                ));
+            }
+            let targets = labels.names.into_iter().map(|name| Target { name, unit: String::new() });
+            builder = builder.targets(targets.collect(), values.as_slice()?.to_vec());
+        }
+        let list = |indices: &Bound<'_, PyAny>| positions(indices, number);
+        let fold = |(train, test): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            PyResult::Ok(Fold { train: list(train)?, test: list(test)? })
+        };
+        let folds: Vec<Fold> = folds.iter().map(fold).collect::<PyResult<_>>()?;
+        Ok(Dataset(builder.folds(folds).build().or_raise()?))
+    }
+
+    /// The class of every graph, as the data has it.
+    fn class_labels<'py>(&self, py: Python<'py>, classes: &[i64]) -> PyResult<Bound<'py, PyAny>> {
+        let names = &self.0.header().class_names;
+        if !names.is_empty() {
+            let known: Vec<Option<&str>> = self.0.classes().map(|c| Some(names[c?].as_str())).collect();
+            let all = known.iter().all(Option::is_some);
+            let list = PyList::new(py, known)?;
+            let numpy = py.import(intern!(py, "numpy"))?;
+            return match all {
+                true => numpy.call_method1(intern!(py, "array"), (list,)),
+                false => numpy.call_method1(intern!(py, "array"), (list, "object")),
+            };
+        }
+        Ok(match self.0.classes().map(|c| c.map(|c| classes[c])).collect::<Option<Vec<i64>>>() {
+            Some(labels) => PyArray1::from_vec(py, labels).into_any(),
+            None => {
+                let label = |c: Option<usize>| c.map_or(f64::NAN, |c| classes[c] as f64);
+                PyArray1::from_vec(py, self.0.classes().map(label).collect()).into_any()
+            }
+        })
     }
 }
 

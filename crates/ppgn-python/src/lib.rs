@@ -12,6 +12,9 @@ mod dataset;
 mod error;
 mod graph;
 mod kernel;
+mod network;
+mod run;
+mod settings;
 mod wl;
 
 use pyo3::prelude::*;
@@ -27,6 +30,12 @@ mod _ppgn {
     use super::graph::{Graph, parse_graph6};
     #[pymodule_export]
     use super::kernel::{wl_features, wl_gram, wl_seen};
+    #[pymodule_export]
+    use super::network::Network;
+    #[pymodule_export]
+    use super::run::{Predictor, compile, fit};
+    #[pymodule_export]
+    use super::settings::{presets, settings};
     #[pymodule_export]
     use super::wl::{Refinement, certificate, digests, refine};
 
