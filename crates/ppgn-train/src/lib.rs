@@ -15,7 +15,8 @@ mod compiled;
 mod data;
 mod error;
 mod memory;
-mod metrics;
+pub mod metrics;
+mod objective;
 mod overview;
 mod predict;
 mod preset;
@@ -25,6 +26,7 @@ mod run;
 mod session;
 mod settings;
 mod space;
+mod step;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -33,13 +35,14 @@ pub use data::{Goal, Prepared, Scaling, limited};
 pub use error::{Error, Fits, NotFinite, Result};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
+pub use objective::{ClassWeights, Task};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
 pub use run::{Digests, Run, State, Summary, Warning};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Setting, Settings, Trained, Training, text,
+    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -3,13 +3,14 @@
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
-use crate::metrics::{Best, Epoch, Part, Sums};
+use crate::metrics::{Best, Epoch, Part, Sets, Sums};
 use crate::report;
-use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_state};
+use crate::run::{History, Restored, Run, State, Summary, Warning, read_best, read_state};
 use crate::session::Session;
 use crate::space::Chosen;
+use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
-use ppgn_nn::{Adam, Batch, Matrix, Ppgn, Values};
+use ppgn_nn::{Adam, Ppgn};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -111,7 +112,7 @@ fn epochs(
         Some(restored) => restored,
         None => {
             let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
-            let adam = Adam::new(&arrays(&network)?);
+            let adam = optimiser(&settings.training, &network)?;
             let state = State { epoch: 0, steps: 0, best: None, digests: None };
             let (history, warnings) = (History::new(), Vec::new());
             Restored { network, adam, state, history, best_is_ahead: false, warnings }
@@ -123,16 +124,23 @@ fn epochs(
     }
     network = network.with_workspace(session.workspace());
     run.cut_metrics(state.epoch)?;
-    while state.epoch < settings.training.epochs {
+    let metric = settings.training.select.metric;
+    // The best epoch before any is 0, and so is the state's.
+    let is_over = |state: &State| {
+        settings.training.is_over(state.epoch, state.best.as_ref().map_or(0, |best| best.epoch))
+    };
+    while !is_over(&state) {
         let start = Instant::now();
         let number = state.epoch + 1;
-        let Some(train) = one_epoch(run, prepared, &mut network, &mut adam, number, watcher)? else {
+        let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
+        let rate = settings.training.rate_of(number, &losses);
+        let Some(train) = one_epoch(run, prepared, (&mut network, &mut adam), number, rate, watcher)? else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
         let evaluate = |graphs: &[u32]| evaluate(prepared, &network, graphs, settings.training.batch);
         let epoch = Epoch {
             epoch: number,
-            rate: settings.training.rate_of(number),
+            rate,
             train,
             validation: evaluate(&prepared.split.validation)?,
             test: evaluate(&prepared.split.test)?,
@@ -142,9 +150,9 @@ fn epochs(
             let batch = first_not_finite(prepared, &network, parts, settings.training.batch)?;
             return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
-        let score = epoch.score();
+        let score = epoch.score(metric);
         let best = state.best.as_ref().and_then(|best| history.epochs.get(best.epoch.checked_sub(1)?));
-        let is_best = best.is_none_or(|best| epoch.is_better_than(best));
+        let is_best = best.is_none_or(|best| epoch.is_better_than(best, metric));
         let (line, digests) = run.line(&mut history, &epoch)?;
         if is_best {
             run.keep_best(&network, number, &digests)?;
@@ -160,7 +168,7 @@ fn epochs(
         run.checkpoint(&network, &adam, &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
-        if !go_on && state.epoch < settings.training.epochs {
+        if !go_on && !is_over(&state) {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         }
     }
@@ -168,7 +176,7 @@ fn epochs(
         return Err(overtaken(run, state.epoch + 1, &state));
     }
     let metrics = &history.epochs;
-    let summary = summarise(run, prepared, metrics, &state)?;
+    let summary = summarise(session, run, prepared, metrics, &state)?;
     // The summary says that a run is finished, so it comes last.
     report::write(run, &summary, metrics)?;
     run.finish(&summary)?;
@@ -190,13 +198,12 @@ fn overtaken(run: &Run, epoch: usize, state: &State) -> Error {
 fn one_epoch(
     run: &Run,
     prepared: &Prepared,
-    network: &mut Ppgn,
-    adam: &mut Adam,
+    (network, adam): (&mut Ppgn, &mut Adam),
     epoch: usize,
+    rate: f64,
     watcher: &mut Watcher<'_>,
 ) -> Result<Option<Part>> {
     let t = &run.settings().training;
-    let rate = t.rate_of(epoch);
     let order = batches(
         &prepared.dataset,
         &prepared.split.train,
@@ -205,17 +212,17 @@ fn one_epoch(
         run.settings().drawn_from(),
         epoch,
     );
-    let mut sums = Sums::new(prepared);
+    let mut sums = Sums::new();
     let mut graphs = 0;
-    let mut memory = Vec::new();
+    let (seed, memory) = (run.settings().drawn_from(), Vec::new());
+    let mut stepper = Stepper { prepared, training: t, network, adam, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen)?;
-        let Some((loss, scores)) = one_step(prepared, network, adam, &batch, chosen, rate, &mut memory)?
-        else {
+        let Some((loss, scores)) = stepper.step(number, &batch, chosen)? else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
-        sums.add(prepared, chosen, loss, &scores.to_f64());
+        sums.add(chosen, loss, &scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
             return Ok(None);
@@ -224,37 +231,22 @@ fn one_epoch(
     Ok(Some(sums.finish(prepared)))
 }
 
-/// Trains on one batch and gives its loss and scores; nothing, and no change, where the loss or its gradient is not finite.
-/// `memory` is for the gradients, and is used again from step to step.
-pub(crate) fn one_step(
-    prepared: &Prepared,
-    network: &mut Ppgn,
-    adam: &mut Adam,
-    batch: &Batch,
-    chosen: &[u32],
-    rate: f64,
-    memory: &mut Vec<Values>,
-) -> Result<Option<(f64, Matrix)>> {
-    let step = network.backward_in(std::mem::take(memory), batch, |scores| prepared.loss(scores, chosen))?;
-    if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
-        return Ok(None);
-    }
-    network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
-    *memory = step.gradients;
-    Ok(Some((step.loss, step.scores)))
-}
-
 /// The figures of a part of the data, without training on it.
 fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
-    if graphs.is_empty() {
-        return Ok(None);
+    match graphs.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
     }
-    let mut sums = Sums::new(prepared);
+}
+
+/// The losses and scores of a part of the data.
+fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Sums> {
+    let mut sums = Sums::new();
     for chosen in graphs.chunks(batch.max(1)) {
         let (loss, scores) = loss_of(prepared, network, chosen)?;
-        sums.add(prepared, chosen, loss, &scores);
+        sums.add(chosen, loss, &scores);
     }
-    Ok(Some(sums.finish(prepared)))
+    Ok(sums)
 }
 
 /// The loss and the scores of a batch.
@@ -281,7 +273,13 @@ fn first_not_finite(
     Ok(None)
 }
 
-fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -> Result<Summary> {
+fn summarise(
+    session: &Session,
+    run: &Run,
+    prepared: &Prepared,
+    metrics: &[Epoch],
+    state: &State,
+) -> Result<Summary> {
     let settings = run.settings();
     let best_epoch = state.best.as_ref().map_or(state.epoch, |best| best.epoch);
     let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
@@ -289,20 +287,30 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     };
     let split = &prepared.split;
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
-    let targets = match &prepared.goal {
-        Goal::Classes(_) => Vec::new(),
-        Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
+    let (classes, targets) = match &prepared.goal {
+        Goal::Classes(classes) => (classes.clone(), Vec::new()),
+        Goal::Targets(targets) | Goal::Labels(targets) => {
+            (Vec::new(), targets.iter().map(|t| t.name.clone()).collect())
+        }
     };
+    let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
+    let sets = Sets::measure(prepared, &network, |network, graphs| {
+        predicted(prepared, network, graphs, settings.training.batch)
+    })?;
     Ok(Summary {
         dataset: settings.dataset.clone(),
         preset: settings.preset().to_string(),
         epochs: state.epoch,
         seed: settings.training.seed,
+        stopped_early: state.epoch < settings.training.epochs,
         best_epoch,
         best: best.clone(),
         train_loss: last.train.loss,
         targets,
         scaling: prepared.scaling.clone(),
         mae_of_mean: reported.map(|part| prepared.error_of_the_mean(part)).unwrap_or_default(),
+        select: settings.training.select,
+        classes,
+        sets: Some(sets),
     })
 }

@@ -1,8 +1,10 @@
 //! The integration tests of ppgn-train, one module per theme.
 
 mod choice;
+mod metrics;
 mod nothing_lost;
 mod protocols;
+mod recipes;
 mod resume;
 mod sessions;
 mod settings;

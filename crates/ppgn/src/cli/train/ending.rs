@@ -1,8 +1,9 @@
 //! The result of a finished run, for people and for scripts.
 
-use crate::cli::output::{self, by_target, counted, short};
+use crate::cli::metrics;
+use crate::cli::output::{self, by_target, counted};
 use anyhow::Result;
-use ppgn::train::{Division, Goal, Overview, Run, Summary};
+use ppgn::train::{Division, Goal, Overview, Part, Run, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -28,15 +29,20 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
         "part": part,
         "loss": best.loss,
         "finished": true,
+        "stopped_early": summary.stopped_early,
         "seconds": seconds,
         "run": output::path(run.path()),
     });
     if let Some(accuracy) = best.accuracy {
         object["accuracy"] = accuracy.into();
     }
-    if !summary.targets.is_empty() {
+    if !best.mae.is_empty() {
         object["mae"] = by_target(&summary.targets, &best.mae);
         object["mae_of_mean"] = by_target(&summary.targets, &summary.mae_of_mean);
+    }
+    if let Some(sets) = &summary.sets {
+        object["select"] = summary.select.to_string().into();
+        object["sets"] = json!(sets);
     }
     object
 }
@@ -49,13 +55,26 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
         Some(Division::Shares([_, validation, _])) if validation > 0.0 => String::new(),
         _ => format!(", selected on the {part} set (optimistic)"),
     };
-    let when = format!("at epoch {} of {}{selected}; {seconds:.1} s", summary.best_epoch, summary.epochs);
+    let early = if summary.stopped_early { " (stopped early)" } else { "" };
+    let of = summary.epochs;
+    let when = format!("at epoch {} of {of}{early}{selected}; {seconds:.1} s", summary.best_epoch);
     match (&settings.goal, best.accuracy) {
         (Goal::Classes(classes), accuracy) => {
             let accuracy = accuracy.unwrap_or(0.0);
             let _ = writeln!(text, "{}: {part} accuracy {:.1} % {when}", summary.dataset, accuracy * 100.0);
+            if let Some(sets) = &summary.sets {
+                text += &metrics::table(sets, &summary.classes);
+            }
             if settings.trained().is_some_and(|trained| trained.data == "csl") {
                 text += &lesson(classes.len(), accuracy);
+            }
+        }
+        (Goal::Labels(labels), accuracy) => {
+            let accuracy = accuracy.unwrap_or(0.0) * 100.0;
+            let of = counted(labels.len(), "label", "labels");
+            let _ = writeln!(text, "{}: {part} accuracy of {of} {accuracy:.1} % {when}", summary.dataset);
+            if let Some(sets) = &summary.sets {
+                text += &metrics::table(sets, &summary.classes);
             }
         }
         (Goal::Targets(targets), _) => {
@@ -65,12 +84,15 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
                 summary.dataset,
                 counted(targets.len(), "target", "targets")
             );
-            let mut rows =
-                vec![["target", "error", "baseline (predict the mean)", "unit"].map(String::from).to_vec()];
-            for ((target, mae), mean) in targets.iter().zip(&best.mae).zip(&summary.mae_of_mean) {
-                rows.push(vec![target.name.clone(), short(*mae), short(*mean), target.unit.clone()]);
-            }
-            text += &output::table(&rows);
+            let sets = summary.sets.as_ref().and_then(|sets| sets.named().last());
+            text += &match sets {
+                Some((_, set)) => metrics::of_targets(targets, &set.metrics, &set.baseline),
+                // A run of an earlier version knows the mean absolute errors only.
+                None => {
+                    let baseline = Part { mae: summary.mae_of_mean.clone(), ..Part::default() };
+                    metrics::of_targets(targets, best, &baseline)
+                }
+            };
         }
     }
     let path = run.path().display();
