@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     class NotFittedError(ValueError, AttributeError):
         pass
 
+    class DataConversionWarning(UserWarning):
+        pass
+
     HAS_SKLEARN: bool
 else:
     try:
         from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
-        from sklearn.exceptions import NotFittedError
+        from sklearn.exceptions import DataConversionWarning, NotFittedError
 
         HAS_SKLEARN = True
     except ImportError:
@@ -36,6 +39,9 @@ else:
 
         class NotFittedError(ValueError, AttributeError):
             """An estimator is used before it is fitted."""
+
+        class DataConversionWarning(UserWarning):
+            """What was given was converted."""
 
         class BaseEstimator:
             """Parameters by name, as in scikit-learn."""

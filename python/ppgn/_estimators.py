@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _ppgn, _settings
-from ._base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, graph_tags, not_fitted
+from ._base import (
+    BaseEstimator,
+    ClassifierMixin,
+    DataConversionWarning,
+    RegressorMixin,
+    TransformerMixin,
+    graph_tags,
+    not_fitted,
+)
 from ._convert import Options, as_graphs, kind_of_strings
 from ._data import labels_of
 from ._ppgn import Dataset
@@ -54,8 +63,6 @@ class _Watch:
 
     def __call__(self, kind: str, *what: Any) -> Any:
         if kind == "note":
-            import warnings
-
             warnings.warn(what[0], stacklevel=4)
         if kind != "epoch":
             return None
@@ -241,8 +248,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
         self
         """
         _settings.check_device(self.device)
-        if self.warm_start and hasattr(self, "_predictor"):
-            raise ValueError("warm_start=True: this version cannot go on with a fitted network")
+        again = bool(self.warm_start) and hasattr(self, "_predictor")
         graphs, y = self._given(X, y)
         data, division = self._data(X, graphs, y)
         values = {setting: getattr(self, setting) for setting in _NAMES}
@@ -253,6 +259,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
             "settings": _settings.pairs(values),
             "division": json.dumps(division),
             "targets": [],
+            "extend": self._extended() if again else None,
             "threads": self.threads,
             "max_memory": self.max_memory,
         }
@@ -262,10 +269,27 @@ class _Estimator(TransformerMixin, BaseEstimator):
                 self._train(data, {**asked, "run": _settings.folder(self.run)}, watch)
             else:
                 with tempfile.TemporaryDirectory(prefix="ppgn-") as folder:
+                    if again:
+                        _written(self._files, Path(folder) / "run")
                     self._train(data, {**asked, "run": os.path.join(folder, "run")}, watch)
         finally:
             watch.close()
         return self
+
+    def _extended(self) -> int:
+        """The epochs in all of a fitted run that goes on: nothing else may have changed."""
+        changed = [
+            name
+            for name, value in self.get_params().items()
+            if name not in ("epochs", "progress", "threads", "max_memory", "warm_start")
+            and repr(value) != repr(self._fitted.get(name))
+        ]
+        if changed:
+            raise ValueError(f"warm_start=True goes on with the fitted network, so {changed[0]!r} cannot change")
+        if "checkpoint/model.safetensors" not in self._files and self.run is None:
+            raise ValueError("warm_start=True must be set before the first fit, which then keeps what it takes to go on")
+        more = getattr(self, "epochs", None)
+        return int(self.n_iter_) + int(self.settings_["training"]["epochs"] if more is None else more)
 
     def _train(self, data: Dataset, asked: dict[str, Any], watch: _Watch) -> None:
         listening = watch if watch.callback is not None or watch.bar is not None else None
@@ -279,7 +303,11 @@ class _Estimator(TransformerMixin, BaseEstimator):
 
     def _open(self, path: Path) -> None:
         """Takes the network of a run folder, and its files for pickles."""
-        self._files = {name: (path / name).read_bytes() for name in ("config.toml", "best/model.safetensors")}
+        names = ["config.toml", "best/model.safetensors"]
+        if self.warm_start and self.run is None:
+            names += ["checkpoint/model.safetensors", "metrics.jsonl"]
+        self._files = {name: (path / name).read_bytes() for name in names}
+        self._fitted = self.get_params()
         self._predictor = _ppgn.Predictor(str(path), self.max_memory)
         self.settings_ = json.loads(self._predictor.settings())
 
@@ -298,10 +326,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
         files = self.__dict__.get("_files")
         if files is not None:
             with tempfile.TemporaryDirectory(prefix="ppgn-") as folder:
-                for name, content in files.items():
-                    file = Path(folder) / "run" / name
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_bytes(content)
+                _written(files, Path(folder) / "run")
                 self._predictor = _ppgn.Predictor(os.path.join(folder, "run"), self.max_memory)
 
     @property
@@ -317,6 +342,13 @@ class _Estimator(TransformerMixin, BaseEstimator):
         data = self._taken(X)
         features: npt.NDArray[np.float64] = self._predictor.embed(data)
         return features
+
+
+def _written(files: dict[str, bytes], folder: Path) -> None:
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
 
 
 def _listed(X: Any) -> Any:
@@ -352,7 +384,7 @@ _PARAMETERS = f"""
         The seed of weights, batches and the validation set; None is 0. The same seed gives the same bits, on any number of
         threads, in Python and on the command line.
     warm_start : bool, default False
-        Go on with the fitted network.
+        A second `fit`, on the same data, trains the fitted network for `epochs` more, as if it had not stopped.
     run : path, optional
         Keep the run folder, which must not exist: `ppgn predict`, `ppgn runs` and `ppgn.open_run` read it.
     device : str, default "cpu"
@@ -409,6 +441,11 @@ class PPGNClassifier(ClassifierMixin, _Estimator):
 
     def _labelled(self, y: npt.NDArray[Any], number: int) -> dict[str, Any]:
         if y.ndim == 2 and y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected: change its shape to (graphs,)",
+                DataConversionWarning,
+                stacklevel=5,
+            )
             y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y: one class per graph is needed, not an array of shape {y.shape}")
@@ -471,9 +508,19 @@ class PPGNRegressor(RegressorMixin, _Estimator):
     """
     )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _labelled(self, y: npt.NDArray[Any], number: int) -> dict[str, Any]:
+        if y.dtype.kind == "O":
+            try:
+                y = y.astype(np.float64)
+            except (TypeError, ValueError):
+                raise ValueError("Unknown label type: y must have numbers") from None
         if y.dtype.kind not in "iubf":
-            raise ValueError(f"y: numbers are needed, not {y.dtype}")
+            raise ValueError(f"Unknown label type: y must have numbers, not {y.dtype}")
         if np.isinf(y).any() if y.dtype.kind == "f" else False:
             raise ValueError("Input y contains infinity")
         table = y.astype(np.float64).reshape(number, -1)

@@ -94,6 +94,34 @@ def test_run_folders_are_the_command_lines(csl: ppgn.Dataset, tmp_path: Path) ->
         ppgn.open_run(tmp_path)
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_warm_start_goes_on_as_if_it_had_not_stopped(csl: ppgn.Dataset, tmp_path: Path, keep: bool) -> None:
+    whole = ppgn.PPGNClassifier(**{**SMALL, "epochs": 5}, decay_every=2).fit(csl, csl.y)
+    run = tmp_path / "run" if keep else None
+    parts = ppgn.PPGNClassifier(**{**SMALL, "epochs": 2}, decay_every=2, warm_start=True, run=run).fit(csl, csl.y)
+    parts = parts if keep else pickle.loads(pickle.dumps(parts))
+    parts.set_params(epochs=3).fit(csl, csl.y)
+    assert parts.n_iter_ == 5 and parts.history_ == whole.history_
+    assert np.array_equal(parts.predict_proba(csl), whole.predict_proba(csl))
+    with pytest.raises(ValueError, match="rate"):
+        parts.set_params(rate=0.5).fit(csl, csl.y)
+    with pytest.raises(ValueError, match="data"):
+        parts.set_params(rate=None).fit(csl[:12], csl[:12].y)
+
+
+def test_missing_targets_are_left_out() -> None:
+    graphs = list(ppgn.load("gnp:n=6,p=0.5,count=20,seed=1"))
+    y = np.array([[float(g.edges), -float(g.edges)] for g in graphs])
+    y[::3, 1] = np.nan
+    model = ppgn.PPGNRegressor(**SMALL).fit(graphs, y)
+    assert np.isfinite(model.predict(graphs)).all() and np.isfinite(model.score(graphs, y))
+
+
+def test_every_setting_of_the_command_line_is_a_keyword(csl: ppgn.Dataset) -> None:
+    model = ppgn.PPGNClassifier(**SMALL, patience=1, weight_decay=0.01, clip=1.0, dropout=0.1, class_weights="balanced")
+    assert model.fit(csl, csl.y).n_iter_ <= 3 and model.settings_["training"]["patience"] == 1
+
+
 def test_progress_and_stopping(csl: ppgn.Dataset) -> None:
     seen: list[int] = []
     model = ppgn.PPGNClassifier(**{**SMALL, "epochs": 9}, progress=lambda e: seen.append(e["epoch"]) or len(seen) == 4)

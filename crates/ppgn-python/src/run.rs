@@ -33,6 +33,9 @@ pub(crate) struct Asked {
     targets: Vec<String>,
     #[pyo3(item)]
     run: PathBuf,
+    /// The number of epochs in all of a run that is there already.
+    #[pyo3(item)]
+    extend: Option<usize>,
     #[pyo3(item)]
     threads: Option<usize>,
     #[pyo3(item)]
@@ -48,7 +51,7 @@ enum Heard {
     Note(String),
 }
 
-/// Trains a network in a new run folder. `watch(kind, ...)` hears of what happens; a true value after an epoch stops.
+/// Trains a network in a new run folder, or goes on in one. `watch(kind, ...)` hears of what happens; a true value after an epoch stops.
 /// Returns whether all epochs are done, and how many are.
 #[pyfunction]
 #[pyo3(signature = (dataset, asked, watch))]
@@ -77,10 +80,19 @@ pub(crate) fn fit(
             targets: asked.targets,
             ..Request::new(&asked.data, &dataset)
         };
-        let settings = Settings::resolve(&request)?;
-        // A run that cannot start leaves no folder.
-        check_memory(&session, &settings, &dataset)?;
-        let run = Run::create(&asked.run, settings)?;
+        let run = match asked.extend {
+            Some(epochs) => {
+                let mut run = Run::open(&asked.run)?;
+                run.extend(epochs)?;
+                run
+            }
+            None => {
+                let settings = Settings::resolve(&request)?;
+                // A run that cannot start leaves no folder.
+                check_memory(&session, &settings, &dataset)?;
+                Run::create(&asked.run, settings)?
+            }
+        };
         // The caller listens until it has heard that the work is done.
         let say = |heard| sender.send(Message::Event(heard)).is_ok();
         train(&session, &run, &dataset, &mut |event| match event {
@@ -167,7 +179,7 @@ impl Predictor {
                     labels.push(class);
                     probabilities
                 }
-                Prediction::Values(values) => values,
+                Prediction::Values(values) | Prediction::Labels(values) => values,
             })
             .collect();
         let classes = !labels.is_empty();
