@@ -3,16 +3,19 @@
 mod bench;
 mod compile;
 mod data;
+mod documents;
 mod integrity;
 mod kills;
 mod limits;
 mod nothing_lost;
+mod own_data;
 #[cfg(target_os = "linux")]
 mod power_cut;
 mod predict;
 mod protocol;
 mod resume;
 mod run;
+mod splits;
 mod threads;
 mod train;
 mod wl;
