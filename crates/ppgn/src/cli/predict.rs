@@ -8,6 +8,7 @@ use super::input::InputArgs;
 use super::load::load_all;
 use super::output::{self, by_target, counted};
 use super::session::MemoryArgs;
+use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
@@ -40,7 +41,12 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
+    /// Print no closing line
+    #[arg(long, short)]
+    quiet: bool,
     /// Print one JSON object, and rows to --out only
     #[arg(long)]
     json: bool,
@@ -52,7 +58,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
-    let predictor = Predictor::open(&args.memory.session(), &args.run)?;
+    let predictor = Predictor::open(&args.threads.of(args.memory.session())?, &args.run)?;
     output::warn(predictor.warnings());
     let (_, dataset) = load_all(&args.data, &args.input)?;
     if args.pairs {
@@ -82,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             object[key] = value;
         }
         output::json(&object)?;
-    } else {
+    } else if !args.quiet {
         let wrote =
             args.out.as_ref().map(|path| format!(", written to {}", path.display())).unwrap_or_default();
         let quality = quality.map(|(key, value)| format!(", {key} {value}")).unwrap_or_default();

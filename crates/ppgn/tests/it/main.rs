@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod front;
 mod integrity;
 mod kills;
 mod limits;

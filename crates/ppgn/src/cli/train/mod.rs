@@ -9,6 +9,7 @@ use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
 use super::output;
+use super::say;
 use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
@@ -17,6 +18,7 @@ use anyhow::{Context, Result};
 use ppgn::train::{
     Division, Error, Event, Outcome, Overview, Request, Run, Session, Settings, check_memory, limited, text,
 };
+pub(crate) use progress::LINE_EVERY;
 use progress::Progress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,7 +109,7 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
     let encoder = settings.encoding.encoder(&settings.schema)?;
     if !args.quiet && !encoder.ignored().is_empty() {
         let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
-        eprintln!("note: the encoding `{name}` leaves out {left} of the data");
+        say::note(&format!("the encoding `{name}` leaves out {left} of the data"));
     }
     // A run that cannot start leaves no folder.
     check_memory(&data.session, &settings, &data.dataset)?;
