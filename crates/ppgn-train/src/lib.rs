@@ -11,6 +11,7 @@
 mod batches;
 pub mod bench;
 mod chart;
+mod compare;
 mod compiled;
 mod data;
 mod error;
@@ -29,6 +30,7 @@ mod space;
 mod trainer;
 
 pub use batches::{Batching, batches};
+pub use compare::{Compared, compare_page, differences};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use error::{Error, Fits, NotFinite, Result};
@@ -38,7 +40,8 @@ pub use metrics::{Best, Epoch, Part};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
-pub use run::{Digests, Run, State, Summary, Warning};
+pub use report::html_table;
+pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
     Division, Imported, Origin, Overrides, Request, Setting, Settings, Trained, Training, text,

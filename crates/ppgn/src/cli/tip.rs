@@ -100,15 +100,17 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
         .flat_map(|option| option.get_long().into_iter().chain(option.get_all_aliases().unwrap_or_default()))
 }
 
-/// The number of typing errors between a name and an option, if they are few: one in three letters. A name cut short, or
-/// continued, is none.
+/// How far a name is from an option, if it is near: 0 if only hyphens differ, 1 if one is the beginning of the other, else
+/// more by one than the typing errors, which are at most one in three letters.
 fn distance(name: &str, option: &str) -> Option<usize> {
-    if name.len() >= 3 && (option.starts_with(name) || name.starts_with(option) && option.len() >= 3) {
-        return Some(0);
+    let (a, b) = (name.replace('-', ""), option.replace('-', ""));
+    let errors = strsim::osa_distance(&a, &b);
+    let begins = a.len() >= 3 && b.len() >= 3 && (a.starts_with(&b) || b.starts_with(&a));
+    match errors {
+        0 => Some(0),
+        _ if begins => Some(1),
+        _ => (errors * 3 <= a.len()).then_some(errors + 1),
     }
-    let plain = |text: &str| text.replace('-', "");
-    let errors = strsim::osa_distance(&plain(name), &plain(option));
-    (errors * 3 <= name.len()).then_some(errors)
 }
 
 #[cfg(test)]
@@ -151,13 +153,14 @@ mod tests {
         assert!(said("train --epoch 5").contains("Usage: ppgn train [OPTIONS] [DATA]"));
         // What clap says well is left alone.
         assert!(said("trian").contains("a similar subcommand exists: 'train'"));
-        assert!(said("runs a b").contains("unexpected argument 'b'"));
+        assert!(said("cv a b").contains("unexpected argument 'b'"));
     }
 
     #[test]
     fn only_close_names_are_similar() {
-        assert_eq!(distance("epoch", "epochs"), Some(0));
-        assert_eq!(distance("ephocs", "epochs"), Some(1));
+        assert_eq!(distance("batchsize", "batch-size"), Some(0));
+        assert_eq!(distance("epoch", "epochs"), Some(1));
+        assert_eq!(distance("epohcs", "epochs"), Some(2));
         assert_eq!(distance("workers", "order"), None);
         assert_eq!(distance("dropout", "holdout"), None);
         assert_eq!(distance("x", "y"), None);

@@ -99,7 +99,7 @@ fn plain(text: &str) -> String {
 fn shells_complete_commands_and_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = line(&format!("completions {shell}")).ok().out;
-        for word in ["runs", "decay-every", "refine"] {
+        for word in ["runs", "compare", "decay-every", "refine"] {
             assert!(script.contains(word), "{shell}: no {word}");
         }
     }
@@ -137,6 +137,7 @@ fn every_command_has_a_manual_page() {
     };
     assert!(page("ppgn-train").contains("decay\\-every"), "{}", page("ppgn-train"));
     assert!(page("ppgn-wl-refine").contains("svg"));
+    assert!(page("ppgn-runs-compare").contains("compare"));
     let pages = dir.read_dir().unwrap().count();
     assert!(said.starts_with(&format!("{pages} pages written")) && pages > 25, "{said}");
     assert!(!dir.join("ppgn-help.1").exists());

@@ -145,7 +145,13 @@ impl Lines {
 }
 
 fn speed(state: &ProgressState, text: &mut dyn Write) {
-    let _ = write!(text, "{:.0} graphs/s", state.per_sec());
+    let speed = state.per_sec();
+    // As wide at any speed.
+    let _ = match speed {
+        0.0..9999.5 => write!(text, "{speed:.0} graphs/s"),
+        0.0..9_999_500.0 => write!(text, "{:.0}k graphs/s", speed / 1e3),
+        _ => write!(text, "{:.0}M graphs/s", speed / 1e6),
+    };
 }
 
 /// The leading figure of an epoch, with the name of its set.

@@ -1,0 +1,122 @@
+//! `report.html`: a finished run on one page.
+
+mod curves;
+mod page;
+
+pub use page::html_table;
+pub(crate) use page::{Page, escape};
+
+use crate::data::Goal;
+use crate::error::Result;
+use crate::headline::{mean_error, percent};
+use crate::metrics::Epoch;
+use crate::overview::seconds;
+use crate::run::{Run, Summary};
+use crate::settings::text::short;
+use crate::settings::{Division, Settings};
+use ppgn_graph::file::write_whole;
+use std::fmt::Write as _;
+
+/// The reservation where the test set takes part in the selection of an epoch.
+const OPTIMISTIC: &str = "the best epoch is selected on the test set (optimistic)";
+
+/// More targets than this have no card each.
+const CARDS: usize = 12;
+
+/// Writes the page of a run that has finished its last epoch.
+pub(crate) fn write(run: &Run, summary: &Summary, metrics: &[Epoch]) -> Result<()> {
+    let page = page(run.settings(), summary, metrics, seconds(run.path()))?;
+    Ok(write_whole(&run.path().join("report.html"), page.as_bytes())?)
+}
+
+fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64) -> Result<String> {
+    let title = format!("{}, {}, seed {}", settings.dataset, settings.preset(), settings.training.seed);
+    let mut page = Page::new(&title, "ppgn train");
+    page.paragraph(&division(settings));
+    page.push(&figures(settings, summary, seconds));
+    if let Goal::Targets(targets) = &settings.goal {
+        let (part, best) = summary.best.reported();
+        page.heading(&format!("Mean absolute error on the {part} set at the best epoch"));
+        let head = ["target", "unit", "error", "baseline (predict the mean)"].map(String::from).to_vec();
+        let rows = targets.iter().zip(&best.mae).zip(&summary.mae_of_mean).map(|((target, error), mean)| {
+            vec![target.name.clone(), target.unit.clone(), short(*error), short(*mean)]
+        });
+        page.push(&html_table(&std::iter::once(head).chain(rows).collect::<Vec<_>>()));
+    }
+    page.heading("Curves");
+    page.push(&curves::charts(settings, summary, metrics));
+    page.heading("Settings");
+    page.push(&format!("<pre>{}</pre>\n", escape(&settings.to_toml()?)));
+    Ok(page.end())
+}
+
+fn division(settings: &Settings) -> String {
+    let Some(trained) = settings.trained() else { return String::new() };
+    let chosen = match trained.division {
+        Division::Fold(number) => format!("Given fold {number}; {OPTIMISTIC}."),
+        Division::Dealt { fold, of } => format!("Random fold {fold} of {of}; {OPTIMISTIC}."),
+        Division::Holdout(share) => format!("{share} of the graphs held out; {OPTIMISTIC}."),
+        Division::Shares(s) => {
+            let by = match s {
+                [_, validation, _] if validation > 0.0 => "the best epoch is selected on the validation set",
+                [_, _, test] if test > 0.0 => OPTIMISTIC,
+                _ => "the best epoch is selected on the training set",
+            };
+            let shares = s.map(|x| format!("{}", (x * 1e6).round() / 1e4)).join("/");
+            format!("Split {shares} for training, validation and test; {by}.")
+        }
+    };
+    match trained.limit {
+        Some(limit) => format!("{limit} graphs drawn by the seed. {chosen}"),
+        None => chosen,
+    }
+}
+
+/// A figure that stands out: the number, what it is, and what it is to be compared with.
+struct Card {
+    number: String,
+    what: String,
+    beside: String,
+}
+
+/// The leading figures: the accuracy or the errors of the targets first, what was minimised after them.
+fn figures(settings: &Settings, summary: &Summary, seconds: f64) -> String {
+    let (part, best) = summary.best.reported();
+    let card = |number: String, what: String| Card { number, what, beside: String::new() };
+    let mut cards = Vec::new();
+    if let Some(accuracy) = best.accuracy {
+        cards.push(card(percent(accuracy), format!("{part} accuracy")));
+    }
+    if let Goal::Targets(targets) = &settings.goal {
+        if let (true, Some(mean)) = (targets.len() > 1, mean_error(settings, best)) {
+            let what = format!("{part} error of {} targets, in standard deviations", targets.len());
+            cards.push(card(short(mean), what));
+        }
+        for (t, target) in targets.iter().enumerate().take(CARDS) {
+            let Some(error) = best.mae.get(t) else { break };
+            let number = format!("{} {}", short(*error), target.unit).trim_end().to_string();
+            let beside = summary.mae_of_mean.get(t).map(|mean| format!("the mean: {}", short(*mean)));
+            let what = format!("{part} error of {}", target.name);
+            cards.push(Card { number, what, beside: beside.unwrap_or_default() });
+        }
+    }
+    if best.mae.len() < 2 {
+        cards.push(card(short(best.loss), format!("{part} loss")));
+    }
+    cards.push(card(summary.best_epoch.to_string(), format!("best epoch of {}", summary.epochs)));
+    cards.push(card(format!("{seconds:.1} s"), "for all epochs".into()));
+    let mut html = "<div class=figures>\n".to_string();
+    for Card { number, what, beside } in cards {
+        let beside = match beside.is_empty() {
+            true => String::new(),
+            false => format!("<small>{}</small>", escape(&beside)),
+        };
+        let _ = writeln!(
+            html,
+            "<div class=figure><b>{}</b><span>{}</span>{beside}</div>",
+            escape(&number),
+            escape(&what)
+        );
+    }
+    html + "</div>\n"
+}
