@@ -27,6 +27,7 @@ mod run;
 mod session;
 mod settings;
 mod space;
+mod step;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -44,7 +45,7 @@ pub use report::html_table;
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Setting, Settings, Trained, Training, text,
+    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use trainer::{Event, Outcome, Watcher, train};

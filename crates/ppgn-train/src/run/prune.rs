@@ -4,7 +4,7 @@
 //! the run can be verified as before. It is written before the checkpoint is removed.
 
 use super::integrity::{RESTORE, Warning, checkpoint_file, same_settings, sealed_json, unsealed_json};
-use super::read::{found, read_history, read_state};
+use super::read::{exists, found, read_history};
 use super::{Run, State, unwritable};
 use crate::error::{Error, Result};
 use ppgn_graph::Defect;
@@ -51,14 +51,15 @@ impl Run {
 
     /// An error where the run would have to be trained further, but is pruned.
     pub(super) fn not_pruned(&self) -> Result<()> {
-        match read_state(&self.path)? {
-            Some(_) if found(&state_file(&self.path))?.is_some() => Err(Error::Run {
-                path: checkpoint_file(&self.path),
+        let file = checkpoint_file(&self.path);
+        match !exists(&file)? && read_pruned(&self.path)?.is_some() {
+            true => Err(Error::Run {
+                path: file,
                 message: "it was pruned when the run was finished, so the run cannot be trained further; train a new one with \
                           the same settings and more epochs"
                     .into(),
             }),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 }

@@ -4,15 +4,17 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod schedule;
 pub mod text;
 mod training;
 
 pub use division::Division;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use schedule::Schedule;
 pub use training::Training;
 
-use crate::data::{Goal, Scaling};
+use crate::data::{Goal, Scaling, all_known};
 use crate::error::{Error, Result};
 use crate::preset::Preset;
 use file::ConfigFile;
@@ -115,11 +117,15 @@ impl Settings {
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
         let goal = Goal::of(dataset, targets)?;
+        all_known(dataset, &goal)?;
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        if training.patience > 0 && split.validation.is_empty() {
+            return Err(Error::NoValidation);
+        }
         let trained = Trained {
             data: data.to_string(),
             digest: dataset.digest(),

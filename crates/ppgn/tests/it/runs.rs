@@ -188,6 +188,7 @@ fn finished_runs_are_pruned_and_work_as_before() {
     assert!(here.ppgn("train --resume runs/a").ok().err.contains("already finished"));
     here.ppgn("cv csl:n=13,skips=2+3,copies=6 --blocks 4 --batch 8 --epochs 2 --quiet --out runs/cv").ok();
     // More epochs need the checkpoint, and say so; nothing is lost by asking.
+    here.ppgn("train --resume runs/a --epochs 9").fails(1, "it was pruned when the run was finished");
     let summary = std::fs::read(run.join("summary.json")).unwrap();
     std::fs::remove_file(run.join("summary.json")).unwrap();
     here.ppgn("train --resume runs/a").fails(1, "it was pruned when the run was finished");

@@ -2,9 +2,11 @@
 
 use super::TARGETS;
 use crate::error::{Defect, Result};
+use crate::format::csv::Csv;
 use crate::format::lines::{integer, real, show, tokens};
 use crate::format::{Entry, Report, Source};
 use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
 
 /// The place of a target among the names of columns: by its own name, or as `u298`, `h298`, `g298`; case ignored.
 pub(super) fn column_of<'a>(target: &str, mut names: impl Iterator<Item = &'a [u8]>) -> Option<usize> {
@@ -30,35 +32,28 @@ pub(super) struct TargetTable {
 impl TargetTable {
     /// Reads the table. In a row with a defect that the report collects, the missing numbers are 0.
     pub(super) fn read(source: &Source, entry: &Entry, report: &mut Report) -> Result<Self> {
-        let mut lines = source.lines(entry)?;
-        let file = lines.file().to_string();
-        let Some(header) = lines.next_filled()? else {
-            return Err(Defect::new(file, "an empty file, but targets are needed").into());
-        };
-        let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header);
-        let names: Vec<Vec<u8>> = fields(header).map(<[u8]>::to_vec).collect();
-        let names = || names.iter().map(Vec::as_slice);
-        let width = names().count();
+        let mut csv = Csv::open(source.lines(entry)?)?;
+        let names = || csv.names().iter().map(String::as_bytes);
         let mut columns = [0; TARGETS.len()];
         for (column, (target, _)) in columns.iter_mut().zip(TARGETS) {
             *column = column_of(target, names()).ok_or_else(|| {
-                lines.defect(format!("no column for the target `{target}` in the first line"))
+                csv.defect(format!("no column for the target `{target}` in the first line"))
             })?;
         }
         let id = names().position(|name| name.eq_ignore_ascii_case(b"mol_id"));
+        let file = csv.file().to_string();
         let mut table =
             TargetTable { file, rows: Vec::new(), ids: HashMap::new(), by_title: None, used: Vec::new() };
-        while let Some(line) = lines.next_filled()? {
-            let parsed = row(line, width, &columns);
-            let id = id.and_then(|i| fields(line).nth(i)).map(Box::from);
+        while csv.advance()? {
+            let parsed = row(&csv, &columns);
+            let id = id.map(|i| csv.cell(i)).map(Box::from);
             let place = table.rows.len();
             let repeated = id.is_some_and(|id: Box<[u8]>| table.ids.insert(id, place).is_some());
             let checked = match parsed {
-                Ok(_) if repeated => Err("the mol_id of an earlier row".into()),
+                Ok(_) if repeated => Err(csv.defect("the mol_id of an earlier row")),
                 other => other,
             };
-            let defect = |message: String| lines.defect(message).graph(place).into();
-            let values = report.absorb(checked.map_err(defect))?;
+            let values = report.absorb(checked.map_err(|defect| defect.graph(place).into()))?;
             table.rows.push(values.unwrap_or_default());
         }
         table.used = vec![false; table.rows.len()];
@@ -104,33 +99,15 @@ impl TargetTable {
     }
 }
 
-/// The numbers of a line that has `width` fields.
-fn row(line: &[u8], width: usize, columns: &[usize]) -> Result<[f64; TARGETS.len()], String> {
-    let count = fields(line).count();
-    if count != width {
-        return Err(format!("{count} fields, but the first line names {width}"));
-    }
+/// The targets in the row that was read last.
+fn row<R: BufRead>(csv: &Csv<R>, columns: &[usize]) -> Result<[f64; TARGETS.len()], Defect> {
+    csv.check_width()?;
     let mut values = [0.0; TARGETS.len()];
-    for (i, field) in fields(line).enumerate() {
-        for (value, _) in values.iter_mut().zip(columns).filter(|(_, column)| **column == i) {
-            *value = real(field).ok_or_else(|| format!("{} is not a finite number", show(field)))?;
-        }
+    for (value, &column) in values.iter_mut().zip(columns) {
+        let cell = csv.cell(column);
+        *value = real(cell).ok_or_else(|| csv.defect(format!("{} is not a finite number", show(cell))))?;
     }
     Ok(values)
-}
-
-/// The fields of a line of CSV, without blanks and quotation marks around them. A comma within quotation marks does
-/// not end a field.
-fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut quoted = false;
-    let fields = line.split(move |&b| {
-        quoted ^= b == b'"';
-        b == b',' && !quoted
-    });
-    fields.map(|field| {
-        let field = field.trim_ascii();
-        field.strip_prefix(b"\"").and_then(|f| f.strip_suffix(b"\"")).unwrap_or(field)
-    })
 }
 
 /// The numbers of the molecules in `uncharacterized.txt`, from 1: what lines begin with, before a SMILES. Its heading
@@ -150,14 +127,6 @@ pub(super) fn uncharacterised(source: &Source, entry: &Entry) -> Result<HashSet<
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fields_of_csv() {
-        let all = |line: &'static str| -> Vec<&[u8]> { fields(line.as_bytes()).collect() };
-        assert_eq!(all("a, b ,,\"c\",\"d,e\""), [&b"a"[..], b"b", b"", b"c", b"d,e"]);
-        assert_eq!(all("\"open,x"), [&b"\"open,x"[..]]);
-        assert_eq!(all(""), [b""]);
-    }
 
     #[test]
     fn columns_by_name() {

@@ -63,8 +63,8 @@ fn targets_that_do_not_fit() {
     assert_eq!(found(&sdf, &more), ["3 rows of targets, but the SDF has 2 molecules"]);
     assert_eq!(found(&sdf, &csv.replace("gap", "gab")), ["no column for the target `gap` in the first line"]);
     assert_eq!(found(&sdf, &csv.replace(",103,", ",nan,")), ["`nan` is not a finite number"]);
-    assert_eq!(found(&sdf, &csv.replace(",103,", ",")), ["16 fields, but the first line names 17"]);
-    assert_eq!(found(&sdf, ""), ["an empty file, but targets are needed"]);
+    assert_eq!(found(&sdf, &csv.replace(",103,", ",")), ["16 cells, but the first line names 17 columns"]);
+    assert_eq!(found(&sdf, ""), ["an empty file; a table has a line of column names"]);
     let messages = found(&sdf, &csv.replace("gdb_2", "gdb_1"));
     assert_eq!(messages[0], "the mol_id of an earlier row");
     let messages = found(&sdf.replace("gdb_2", "gdb_1"), &csv);
