@@ -28,6 +28,7 @@ mod session;
 mod settings;
 mod space;
 mod step;
+mod tensorboard;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -41,11 +42,12 @@ pub use metrics::{Best, Epoch, Part};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
-pub use report::html_table;
+pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
     Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
+pub use tensorboard::EventLog;
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -161,7 +161,9 @@ impl Chart {
         let (left, right) = (from + 10.0, from + width - 4.0);
         let (mut at, mut height) = (left, top);
         let most = ((right - left - SAMPLE) / look.letter()) as usize;
-        let named = |(_, curve): &(usize, &Curve<'_>)| curve.drawn != Drawn::Guide && !curve.name.is_empty();
+        let named = |(_, curve): &(usize, &Curve<'_>)| {
+            curve.drawn != Drawn::Guide && !curve.name.is_empty() && !curve.points.is_empty()
+        };
         for (number, curve) in panel.curves.iter().enumerate().filter(named) {
             let name = shortened(&curve.name, most);
             let needed = SAMPLE + look.letter() * name.chars().count() as f64;

@@ -69,7 +69,19 @@ impl Scale {
 /// An axis from the first tick to the last.
 fn spanned(ticks: Vec<f64>, label: impl Fn(f64) -> String) -> Marks {
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
-    Marks { low, high, ticks: ticks.into_iter().map(|x| (x, label(x))).collect() }
+    let mut ticks: Vec<(f64, String)> = ticks.into_iter().map(|x| (x, label(x))).collect();
+    // As many decimals in all labels as in the longest, unless they have exponents.
+    let decimals =
+        |label: &str| label.split(' ').next().and_then(|n| n.split_once('.')).map_or(0, |(_, d)| d.len());
+    let most = ticks.iter().map(|tick| decimals(&tick.1)).max().unwrap_or(0);
+    if most > 0 && ticks.iter().all(|tick| !tick.1.contains('e')) {
+        for (_, label) in &mut ticks {
+            let (number, unit) = label.split_once(' ').map_or((label.as_str(), ""), |(n, _)| (n, " %"));
+            let point = if decimals(number) == 0 { "." } else { "" };
+            *label = format!("{number}{point}{}{unit}", "0".repeat(most - decimals(number)));
+        }
+    }
+    Marks { low, high, ticks }
 }
 
 /// Ticks at multiples of powers, around a range of logarithms.
@@ -145,6 +157,8 @@ mod tests {
     #[test]
     fn labels_are_what_people_write() {
         assert_eq!(labels(Scale::Linear, 0.0, 1e6), ["0", "2e5", "4e5", "6e5", "8e5", "1e6"]);
+        assert_eq!(labels(Scale::Linear, 0.81, 1.2), ["0.8", "0.9", "1.0", "1.1", "1.2"]);
+        assert_eq!(labels(Scale::Percent, 0.991, 1.0).first().unwrap(), "99.0 %");
         assert_eq!(labels(Scale::Percent, 0.31, 1.0), ["20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(labels(Scale::Percent, 1.0, 1.0), ["94 %", "96 %", "98 %", "100 %"]);
         assert_eq!(labels(Scale::Percent, 0.0, 0.0).first().unwrap(), "0 %");

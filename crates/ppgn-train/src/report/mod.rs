@@ -3,8 +3,8 @@
 mod curves;
 mod page;
 
-pub use page::html_table;
 pub(crate) use page::{Page, escape};
+pub use page::{html_list, html_table};
 
 use crate::data::Goal;
 use crate::error::Result;

@@ -15,7 +15,7 @@ p{margin:.3rem 0;color:var(--soft)}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1rem 1.6rem}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;min-width:50%}td,th{text-align:left;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line)}
-th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:1.2rem}
+th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;padding-right:1.2rem}td.n{white-space:nowrap}
 table.confusion{min-width:0}table.confusion td.n{padding:.35rem .8rem;border:2px solid var(--page);text-align:center;min-width:3rem}
 table.confusion th{border:0;text-align:center;padding:.2rem .6rem}
 svg{width:100%;height:auto;max-width:34rem}svg text{font:13px system-ui,sans-serif}svg text[font-weight]{font-weight:600}
@@ -73,6 +73,11 @@ pub fn html_table(rows: &[Vec<String>]) -> String {
         html += "</tr>\n";
     }
     html + "</table></div>\n"
+}
+
+/// Lines of text as HTML.
+pub fn html_list(lines: impl Iterator<Item = String>) -> String {
+    lines.map(|line| format!("<p>{}</p>\n", escape(&line))).collect()
 }
 
 /// Text as HTML has it.

@@ -11,6 +11,7 @@ mod import;
 mod input;
 mod interrupt;
 mod load;
+mod log;
 mod man;
 mod output;
 mod predict;

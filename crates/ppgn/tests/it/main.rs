@@ -7,6 +7,7 @@ mod front;
 mod integrity;
 mod kills;
 mod limits;
+mod log;
 mod nothing_lost;
 #[cfg(target_os = "linux")]
 mod power_cut;

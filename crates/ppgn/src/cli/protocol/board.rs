@@ -1,6 +1,7 @@
 //! The progress of many runs side by side, on standard error: one bar on a terminal; otherwise a line when a run
 //! ends, and one every few seconds.
 
+use crate::cli::log::Logs;
 use crate::cli::output::{BAR, counted, styled, warn};
 use crate::cli::train::LINE_EVERY;
 use anyhow::Result;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Board {
     quiet: bool,
     bar: Option<ProgressBar>,
+    logs: Logs,
     state: Mutex<State>,
 }
 
@@ -30,7 +32,7 @@ struct State {
 
 impl Board {
     /// For these jobs, called by this name (`folds`).
-    pub(super) fn new(jobs: &[Job], called: &str, quiet: bool) -> Result<Self> {
+    pub(super) fn new(jobs: &[Job], called: &str, quiet: bool, logs: Logs) -> Result<Self> {
         let epochs: usize = jobs.iter().map(|job| job.settings.training.epochs).sum();
         let left = jobs.iter().map(Job::epochs_left).sum::<Result<usize, _>>()?;
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
@@ -60,7 +62,7 @@ impl Board {
         let now = Instant::now();
         let (done, jobs) = (epochs - left, jobs.len());
         let state = State { start: now, shown: now, epochs, done, before: done, jobs, finished: 0 };
-        Ok(Board { quiet, bar, state: Mutex::new(state) })
+        Ok(Board { quiet, bar, logs, state: Mutex::new(state) })
     }
 
     /// Shows an event. It never stops anything: Ctrl-C interrupts the session.
@@ -68,7 +70,9 @@ impl Board {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         match notice {
             Notice::Training(Event::Warning(warning)) => warn(std::slice::from_ref(warning)),
+            Notice::Began(_) => self.logs.begin_or_warn(&job.path),
             Notice::Training(Event::Epoch { epoch, .. }) => {
+                self.logs.add(&job.path, epoch);
                 state.done += 1;
                 if let Some(bar) = &self.bar {
                     bar.set_position(state.done.min(state.epochs) as u64);

@@ -10,7 +10,7 @@ use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::file::write_whole;
 use ppgn::graph::text::escaped;
-use ppgn::train::{Compared, compare_page, differences, html_table};
+use ppgn::train::{Compared, compare_page, differences, html_list, html_table};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -159,6 +159,11 @@ fn narrow(rows: &[Vec<String>]) -> String {
     table(&cells.collect::<Vec<Vec<String>>>())
 }
 
+/// Values that are too long for a table, such as digests, without their middle.
+fn shortened(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    rows.iter().map(|row| row.iter().map(|cell| middle_out(cell, 28)).collect()).collect()
+}
+
 fn page(
     runs: &[Compared],
     letters: &[String],
@@ -166,13 +171,11 @@ fn page(
     settings: &[Vec<String>],
     figures: &[Vec<String>],
 ) -> String {
-    let mut list = vec![vec!["".to_string(), "run".into()]];
-    list.extend(letters.iter().zip(names).map(|(letter, name)| vec![letter.clone(), name.clone()]));
-    let mut head = html_table(&list);
+    let mut head = html_list(letters.iter().zip(names).map(|(letter, name)| format!("{letter}: {name}")));
     head += "<h2>Settings that differ</h2>\n";
     head += &match settings.len() {
         1 => "<p>None.</p>\n".to_string(),
-        _ => html_table(settings),
+        _ => html_table(&shortened(settings)),
     };
     head += "<h2>Figures at the best epoch</h2>\n";
     head += &html_table(figures);

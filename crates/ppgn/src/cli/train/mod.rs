@@ -8,6 +8,7 @@ use super::folder::made;
 use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
+use super::log::LogArgs;
 use super::output;
 use super::say;
 use super::session::MemoryArgs;
@@ -42,6 +43,8 @@ pub(crate) struct Args {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
+    #[command(flatten)]
+    log: LogArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -160,22 +163,27 @@ fn extend(run: &mut Run, epochs: usize) -> Result<()> {
         return Ok(());
     }
     if Run::summary(run.path())?.is_some_and(|summary| summary.stopped_early) {
-        eprintln!("note: the run was stopped early; more epochs would not change that");
+        say::note("the run was stopped early; more epochs would not change that");
         return Ok(());
     }
     let before = run.settings().training.epochs;
     output::warn(&run.verify()?);
     run.extend(epochs)?;
     if epochs > before && run.settings().training.schedule == Schedule::Cosine {
-        eprintln!("note: the epochs that are left follow a cosine over {epochs} epochs");
+        say::note(&format!("the epochs that are left follow a cosine over {epochs} epochs"));
     }
     Ok(())
 }
 
 /// Trains with progress, and ends with the result or with the command that resumes.
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
+    let logs = args.log.logs();
+    logs.begin(run.path())?;
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {
+        if let Event::Epoch { epoch, .. } = event {
+            logs.add(run.path(), epoch);
+        }
         match event {
             Event::Warning(warning) => output::warn(std::slice::from_ref(warning)),
             event => progress.show(&event),
