@@ -48,10 +48,12 @@ impl Compared {
         let shortest = runs.iter().map(|run| run.epochs.len()).min().unwrap_or(0);
         let epochs: Vec<Epoch> =
             (0..shortest).map(|e| mean(&runs.iter().map(|run| &run.epochs[e]).collect::<Vec<_>>())).collect();
-        let best = (0..epochs.len()).reduce(|best, e| match epochs[e].is_better_than(&epochs[best]) {
-            true => e,
-            false => best,
-        });
+        let metric = first.settings.training.select.metric;
+        let best =
+            (0..epochs.len()).reduce(|best, e| match epochs[e].is_better_than(&epochs[best], metric) {
+                true => e,
+                false => best,
+            });
         Ok(Compared {
             path: path.as_ref().to_path_buf(),
             settings: first.settings.clone(),
@@ -80,6 +82,7 @@ fn mean(epochs: &[&Epoch]) -> Epoch {
             loss: parts.iter().map(|part| part.loss).sum::<f64>() / n,
             accuracy: accuracy.map(|all| all.iter().sum::<f64>() / n),
             mae: (0..targets).map(|t| parts.iter().map(|part| part.mae[t]).sum::<f64>() / n).collect(),
+            ..Part::default()
         })
     };
     Epoch {

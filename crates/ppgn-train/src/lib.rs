@@ -17,7 +17,7 @@ mod data;
 mod error;
 mod headline;
 mod memory;
-mod metrics;
+pub mod metrics;
 mod overview;
 mod predict;
 mod preset;

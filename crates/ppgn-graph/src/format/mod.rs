@@ -7,27 +7,38 @@
 //! | `graph6` | graph6, sparse6 and digraph6, one graph per line | `graph6` |
 //! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
-//! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
+//! | `edges` | an edge list `u v [label]`, plain or CSV; a folder of them | `edges` |
+//! | `graphml` | GraphML | `graphml` |
+//! | `gml` | GML | `gml` |
+//! | `json` | node-link JSON | `nodelink` |
 //! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
 //!
 //! [`read`] does everything: it opens a file, folder or zip ([`source`]), detects the format from the extension and then
 //! from the content ([`detect`]), and reads strictly. [`check`] reads the same way but collects all defects. [`open`] gives a
 //! stream for data larger than memory, and [`write()`] takes one.
 
+mod attributes;
 mod budget;
+mod collect;
 mod csv;
 mod detect;
 mod edges;
+mod gml;
 mod graph6;
+mod graphml;
 mod jsonl;
 pub mod lines;
+mod nodelink;
+mod nodes;
 pub mod npy;
+mod python;
 pub mod qm9;
 mod report;
 pub mod source;
 mod stream;
 mod text;
 mod tu;
+mod xml;
 
 use budget::Meter;
 pub use detect::detect;
@@ -52,16 +63,32 @@ pub enum Format {
     Sdf,
     /// QM9 as NumPy arrays.
     Npz,
-    /// An edge list.
+    /// Edge lists, one graph per file.
     Edges,
+    /// GraphML.
+    GraphMl,
+    /// GML.
+    Gml,
+    /// Node-link JSON.
+    NodeLink,
     /// ppgn's JSON Lines.
     Jsonl,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 7] =
-        [Format::Text, Format::Tu, Format::Graph6, Format::Sdf, Format::Npz, Format::Edges, Format::Jsonl];
+    pub const ALL: [Format; 10] = [
+        Format::Text,
+        Format::Tu,
+        Format::Graph6,
+        Format::Sdf,
+        Format::Npz,
+        Format::Edges,
+        Format::GraphMl,
+        Format::Gml,
+        Format::NodeLink,
+        Format::Jsonl,
+    ];
 
     /// Its name, as in `--format tu`.
     pub fn name(self) -> &'static str {
@@ -72,6 +99,9 @@ impl Format {
             Format::Sdf => "sdf",
             Format::Npz => "npz",
             Format::Edges => "edges",
+            Format::GraphMl => "graphml",
+            Format::Gml => "gml",
+            Format::NodeLink => "json",
             Format::Jsonl => "jsonl",
         }
     }
@@ -84,7 +114,12 @@ impl Format {
             Format::Graph6 => "graph6, sparse6 and digraph6, one graph per line (.g6 .s6 .d6)",
             Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
             Format::Npz => "QM9 as NumPy arrays (.npz)",
-            Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
+            Format::Edges => {
+                "edge lists, lines `u v [label]`, plain or CSV, one graph per file (.edges .el .csv .tsv .txt)"
+            }
+            Format::GraphMl => "GraphML, as NetworkX, igraph and yEd write it (.graphml)",
+            Format::Gml => "GML, as NetworkX and igraph write it (.gml)",
+            Format::NodeLink => "node-link JSON, as networkx.node_link_data gives it (.json)",
             Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
         }
     }
@@ -188,7 +223,8 @@ enum Loaded<'a> {
 
 fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Report) -> Result<Loaded<'a>> {
     let source = Source::open(path, options.limits)?;
-    let (format, source, entry) = detect(source, options.format)?;
+    let (format, source, entries) = detect(source, options.format)?;
+    let entry = entries[0].clone();
     let dataset = match format {
         Format::Jsonl | Format::Graph6 => {
             let meter = source.meter();
@@ -202,7 +238,15 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
         Format::Tu => tu::read(&source, &entry, report)?,
         Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
-        Format::Edges => edges::read(&source, &entry, options.directed, report)?,
+        Format::Edges => edges::read(&source, &entries, options.directed, report)?,
+        Format::GraphMl | Format::Gml | Format::NodeLink => {
+            let read = match format {
+                Format::GraphMl => graphml::read,
+                Format::Gml => gml::read,
+                _ => nodelink::read,
+            };
+            collect::collect(&source, &entries, format, report, |entry, report| read(&source, entry, report))?
+        }
     };
     Ok(Loaded::Whole(dataset))
 }

@@ -1,10 +1,11 @@
 //! The curves of a run: one chart per metric or target, with a curve per set.
 
-use crate::chart::{Axis, Chart, Curve, Look, Panel, Scale};
+use crate::chart::{Axis, Chart, Curve, Drawn, Look, Panel, Scale};
 use crate::data::Goal;
-use crate::metrics::{Epoch, Part};
+use crate::metrics::{Epoch, Metric, Part};
 use crate::run::Summary;
 use crate::settings::Settings;
+use ppgn_graph::Target;
 
 /// The figure of a set that a chart shows.
 type Figure<'a> = &'a dyn Fn(&Part) -> Option<f64>;
@@ -33,7 +34,50 @@ pub(super) fn charts(settings: &Settings, summary: &Summary, metrics: &[Epoch]) 
             }
         }
     }
+    // What the best epoch was selected by, if that is none of these.
+    let metric = settings.training.select.metric;
+    if !matches!(metric, Metric::Auto | Metric::Loss | Metric::Accuracy | Metric::Mae) {
+        let scale = if metric.is_share() { Scale::Percent } else { Scale::Linear };
+        html += &draw(metric.title().into(), Axis::new("", scale), &|p| metric.value(p));
+    }
     html += &draw("Loss".into(), Axis::new("per graph", Scale::Linear), &|p| Some(p.loss));
+    html + "</div>\n"
+}
+
+/// Dots in a chart, at most; of more predictions, some at equal distances.
+const DOTS: usize = 1000;
+
+/// Predictions against the truth, one chart per target, as HTML.
+pub(super) fn parity(targets: &[Target], points: &[Vec<(f64, f64)>]) -> String {
+    let mut html = "<div class=charts>\n".to_string();
+    for (target, points) in targets.iter().zip(points) {
+        let finite: Vec<(f64, f64)> =
+            points.iter().copied().filter(|(a, b)| a.is_finite() && b.is_finite()).collect();
+        let all = || finite.iter().flat_map(|(a, b)| [*a, *b]);
+        let range = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
+        if finite.is_empty() {
+            continue;
+        }
+        let step = finite.len().div_ceil(DOTS);
+        let dots = finite.iter().copied().step_by(step).collect();
+        let unit = if target.unit.is_empty() { String::new() } else { format!(", {}", target.unit) };
+        let axis =
+            |name: &str| Axis { range: Some(range), ..Axis::new(format!("{name}{unit}"), Scale::Linear) };
+        let panel = Panel {
+            title: target.name.clone(),
+            across: axis("truth"),
+            up: axis("predicted"),
+            curves: vec![
+                Curve { drawn: Drawn::Dots, named: Some("test"), ..Curve::line("", dots) },
+                Curve {
+                    drawn: Drawn::Guide,
+                    ..Curve::line("", vec![(range.0, range.0), (range.1, range.1)])
+                },
+            ],
+            best: None,
+        };
+        html += &Chart::new(Look::Page, &[panel]).svg();
+    }
     html + "</div>\n"
 }
 

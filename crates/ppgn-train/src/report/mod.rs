@@ -2,6 +2,7 @@
 
 mod curves;
 mod page;
+mod tables;
 
 pub(crate) use page::{Page, escape};
 pub use page::{html_list, html_table};
@@ -9,7 +10,7 @@ pub use page::{html_list, html_table};
 use crate::data::Goal;
 use crate::error::Result;
 use crate::headline::{mean_error, percent};
-use crate::metrics::Epoch;
+use crate::metrics::{Epoch, Measured, Metric, Part};
 use crate::overview::seconds;
 use crate::run::{Run, Summary};
 use crate::settings::text::short;
@@ -23,25 +24,38 @@ const OPTIMISTIC: &str = "the best epoch is selected on the test set (optimistic
 /// More targets than this have no card each.
 const CARDS: usize = 12;
 
-/// Writes the page of a run that has finished its last epoch.
-pub(crate) fn write(run: &Run, summary: &Summary, metrics: &[Epoch]) -> Result<()> {
-    let page = page(run.settings(), summary, metrics, seconds(run.path()))?;
+/// Writes the page of a run that has finished its last epoch. `parity` has truth and prediction of every graph of the set that
+/// is reported, target by target.
+pub(crate) fn write(
+    run: &Run,
+    summary: &Summary,
+    metrics: &[Epoch],
+    parity: &[Vec<(f64, f64)>],
+) -> Result<()> {
+    let page = page(run.settings(), summary, metrics, parity, seconds(run.path()))?;
     Ok(write_whole(&run.path().join("report.html"), page.as_bytes())?)
 }
 
-fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64) -> Result<String> {
+fn page(
+    settings: &Settings,
+    summary: &Summary,
+    metrics: &[Epoch],
+    parity: &[Vec<(f64, f64)>],
+    seconds: f64,
+) -> Result<String> {
     let title = format!("{}, {}, seed {}", settings.dataset, settings.preset(), settings.training.seed);
     let mut page = Page::new(&title, "ppgn train");
     page.paragraph(&division(settings));
     page.push(&figures(settings, summary, seconds));
-    if let Goal::Targets(targets) = &settings.goal {
-        let (part, best) = summary.best.reported();
-        page.heading(&format!("Mean absolute error on the {part} set at the best epoch"));
-        let head = ["target", "unit", "error", "baseline (predict the mean)"].map(String::from).to_vec();
-        let rows = targets.iter().zip(&best.mae).zip(&summary.mae_of_mean).map(|((target, error), mean)| {
-            vec![target.name.clone(), target.unit.clone(), short(*error), short(*mean)]
-        });
-        page.push(&html_table(&std::iter::once(head).chain(rows).collect::<Vec<_>>()));
+    if let Some(sets) = &summary.sets {
+        page.push(&tables::metrics(&settings.goal, sets));
+        if let Some((name, set)) = sets.named().last() {
+            page.push(&tables::confusion(name, set, &summary.classes));
+        }
+    }
+    if let (Goal::Targets(targets), false) = (&settings.goal, parity.is_empty()) {
+        page.heading(&format!("Predictions against the truth, {} set", summary.best.reported().0));
+        page.push(&curves::parity(targets, parity));
     }
     page.heading("Curves");
     page.push(&curves::charts(settings, summary, metrics));
@@ -66,6 +80,10 @@ fn division(settings: &Settings) -> String {
             format!("Split {shares} for training, validation and test; {by}.")
         }
     };
+    let chosen = match settings.training.select.metric {
+        Metric::Auto => chosen,
+        metric => format!("{} by {}.", chosen.trim_end_matches('.'), metric.title()),
+    };
     match trained.limit {
         Some(limit) => format!("{limit} graphs drawn by the seed. {chosen}"),
         None => chosen,
@@ -84,8 +102,20 @@ fn figures(settings: &Settings, summary: &Summary, seconds: f64) -> String {
     let (part, best) = summary.best.reported();
     let card = |number: String, what: String| Card { number, what, beside: String::new() };
     let mut cards = Vec::new();
+    // The same set, measured with the weights of the best epoch, and its baseline.
+    let measured = summary.sets.as_ref().and_then(|sets| sets.named().last()).map(|(_, set)| set);
     if let Some(accuracy) = best.accuracy {
-        cards.push(card(percent(accuracy), format!("{part} accuracy")));
+        let baseline = measured.and_then(|set| set.baseline.accuracy);
+        let beside = baseline.map(|share| format!("majority class: {}", percent(share)));
+        let what = format!("{part} accuracy");
+        cards.push(Card { number: percent(accuracy), what, beside: beside.unwrap_or_default() });
+        let auc =
+            |set: fn(&Measured) -> &Part| measured.and_then(|measured| Metric::RocAuc.value(set(measured)));
+        if let Some(x) = auc(|set| &set.metrics) {
+            let beside = auc(|set| &set.baseline).map(|x| format!("majority class: {x:.2}"));
+            let what = format!("{part} ROC AUC");
+            cards.push(Card { number: format!("{x:.3}"), what, beside: beside.unwrap_or_default() });
+        }
     }
     if let Goal::Targets(targets) = &settings.goal {
         if let (true, Some(mean)) = (targets.len() > 1, mean_error(settings, best)) {

@@ -11,7 +11,7 @@ h1{font-size:1.6rem;line-height:1.25;margin:0 0 .4rem;overflow-wrap:anywhere}h2{
 p{margin:.3rem 0;color:var(--soft)}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.7rem;margin:1.3rem 0}
 .figure{background:var(--card);border-radius:.6rem;padding:.7rem 1rem;min-width:0}
-.figure b{display:block;font-size:1.4rem;line-height:1.3;overflow-wrap:anywhere}.figure span,.figure small{display:block;color:var(--soft);line-height:1.35}
+.figure b{display:block;font-size:1.4rem;line-height:1.3;overflow-wrap:anywhere}small{font-size:.85em}td small,th small{display:block;color:var(--soft);font-weight:400}.figure span,.figure small{display:block;color:var(--soft);line-height:1.35}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1rem 1.6rem}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;min-width:50%}td,th{text-align:left;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line)}

@@ -13,6 +13,7 @@ mod interrupt;
 mod load;
 mod log;
 mod man;
+mod metrics;
 mod output;
 mod predict;
 mod protocol;

@@ -3,6 +3,7 @@
 use super::compare::sets;
 use super::entry::{Entry, plain};
 use super::find::named;
+use crate::cli::metrics;
 use crate::cli::output::{self, bytes, facts, short, table};
 use anyhow::Result;
 use ppgn::graph::text::escaped;
@@ -66,9 +67,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     }
     let mut text =
         facts(&about.iter().map(|(name, fact)| (*name, escaped(fact).into_owned())).collect::<Vec<_>>());
-    if let Some(best) = &run.best {
-        text += &format!("\nfigures at the best epoch\n{}", figures_by_set(&run.settings, best));
-    }
+    let sets = run.summary.as_ref().and_then(|summary| Some((summary.sets.as_ref()?, &summary.classes)));
+    text += &match (sets, &run.best) {
+        (Some((sets, classes)), _) if !classes.is_empty() => {
+            format!("\nmetrics at the best epoch\n{}", metrics::table(sets, classes))
+        }
+        (_, Some(best)) => format!("\nfigures at the best epoch\n{}", figures_by_set(&run.settings, best)),
+        (_, None) => String::new(),
+    };
     let mut settings = Vec::new();
     for section in ["training", "encoding", "network"] {
         for (name, value) in entry.settings[section].as_object().into_iter().flatten() {

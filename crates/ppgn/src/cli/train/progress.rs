@@ -89,7 +89,8 @@ impl Progress {
                 lines.graphs = *of;
             }
             (Shown::Lines(lines), Event::Epoch { epoch, seconds, .. }) => {
-                if lines.is_due(Instant::now(), epoch.epoch == epochs) {
+                let due = lines.is_due(Instant::now(), epoch.epoch == epochs);
+                if due {
                     eprintln!("{}", lines.line(&self.settings, epoch, *seconds));
                 }
             }
