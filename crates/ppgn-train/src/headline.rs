@@ -1,9 +1,10 @@
-//! The one figure of a set that stands for all: what progress, lists of runs and pages lead with.
+//! The one figure of a set that stands for all, which progress, lists of runs and pages lead with; and all of them by name.
 
 use crate::data::Goal;
 use crate::metrics::Part;
 use crate::settings::Settings;
 use crate::settings::text::short;
+use serde_json::Value;
 
 /// Up to this number of targets, each is named.
 const NAMED: usize = 2;
@@ -39,4 +40,26 @@ pub fn mean_error(settings: &Settings, part: &Part) -> Option<f64> {
 /// A share in percent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+/// The figures of a set by the names that its line in `metrics.jsonl` has for them; those of lists with their target or class:
+/// `mae/mu`. The loss, which was minimised, comes last.
+pub fn figures(settings: &Settings, part: &Part) -> Vec<(String, f64)> {
+    let names: Vec<String> = match &settings.goal {
+        Goal::Classes(classes) => classes.iter().map(ToString::to_string).collect(),
+        Goal::Targets(targets) => targets.iter().map(|target| target.name.clone()).collect(),
+    };
+    let fields = serde_json::to_value(part).unwrap_or_default();
+    let mut all = Vec::new();
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        match value {
+            Value::Array(items) if items.len() == names.len() => {
+                let named = items.iter().zip(&names);
+                all.extend(named.filter_map(|(x, name)| Some((format!("{key}/{name}"), x.as_f64()?))));
+            }
+            value => all.extend(value.as_f64().map(|x| (key.clone(), x))),
+        }
+    }
+    all.sort_by_key(|(name, _)| name == "loss");
+    all
 }

@@ -36,7 +36,7 @@ pub use compare::{Compared, compare_page, differences};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use error::{Error, Fits, NotFinite, Result};
-pub use headline::{headline, mean_error};
+pub use headline::{figures, headline, mean_error};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
 pub use overview::{Overview, Status};

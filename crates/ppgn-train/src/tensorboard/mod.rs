@@ -8,14 +8,13 @@
 mod message;
 mod record;
 
-use crate::data::Goal;
 use crate::error::{Error, Result};
-use crate::metrics::{Epoch, Part};
+use crate::headline::figures;
+use crate::metrics::Epoch;
 use crate::run::{read_metrics, read_settings, read_state};
 use crate::settings::Settings;
 use message::Event;
 use ppgn_graph::file::{read_whole, write_whole};
-use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -83,10 +82,6 @@ fn event(settings: &Settings, epoch: &Epoch) -> Event {
 
 /// The figures of an epoch by tag.
 fn scalars(settings: &Settings, epoch: &Epoch) -> Vec<(String, f32)> {
-    let names: Vec<String> = match &settings.goal {
-        Goal::Classes(classes) => classes.iter().map(ToString::to_string).collect(),
-        Goal::Targets(targets) => targets.iter().map(|target| target.name.clone()).collect(),
-    };
     let mut all = vec![("rate".to_string(), epoch.rate as f32)];
     let sets = [
         ("train", Some(&epoch.train)),
@@ -95,23 +90,7 @@ fn scalars(settings: &Settings, epoch: &Epoch) -> Vec<(String, f32)> {
     ];
     for (set, part) in sets {
         let Some(part) = part else { continue };
-        all.extend(figures(part, &names).into_iter().map(|(name, x)| (format!("{name}/{set}"), x as f32)));
-    }
-    all
-}
-
-/// The figures of a set, as its line in `metrics.jsonl` has them; lists by the names of targets.
-fn figures(part: &Part, names: &[String]) -> Vec<(String, f64)> {
-    let fields = serde_json::to_value(part).unwrap_or_default();
-    let mut all = Vec::new();
-    for (key, value) in fields.as_object().into_iter().flatten() {
-        match value {
-            Value::Array(items) if items.len() == names.len() => {
-                let named = items.iter().zip(names);
-                all.extend(named.filter_map(|(x, name)| Some((format!("{key}/{name}"), x.as_f64()?))));
-            }
-            value => all.extend(value.as_f64().map(|x| (key.clone(), x))),
-        }
+        all.extend(figures(settings, part).into_iter().map(|(name, x)| (format!("{name}/{set}"), x as f32)));
     }
     all
 }

@@ -114,7 +114,7 @@ pub(super) fn folded(entries: Vec<Entry>) -> Vec<Entry> {
         while let Some(next) = rest.next_if(|next| next.path.parent() == Some(&folder)) {
             match next.folder_of_folds() {
                 Some(_) => folds.push(next),
-                // A damaged fold is told by itself.
+                // A damaged fold has a line of its own.
                 None => rows.push(next),
             }
         }

@@ -7,7 +7,7 @@ use crate::cli::metrics;
 use crate::cli::output::{self, bytes, facts, short, table};
 use anyhow::Result;
 use ppgn::graph::text::escaped;
-use ppgn::train::{Epoch, Goal, Overview, Part, Settings};
+use ppgn::train::{Epoch, Overview, Part, Settings};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -125,30 +125,10 @@ fn figures_by_set(settings: &Settings, epoch: &Epoch) -> String {
     table(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())
 }
 
-/// The numbers of a set by name, as its line in `metrics.jsonl` has them; lists by target or class.
+/// The figures of a set by the names that people read.
 pub(super) fn figures(settings: &Settings, part: &Part) -> Vec<(String, f64)> {
-    let names: Vec<String> = match &settings.goal {
-        Goal::Targets(targets) => targets.iter().map(|target| target.name.clone()).collect(),
-        Goal::Classes(classes) => classes.iter().map(ToString::to_string).collect(),
-    };
-    let value = serde_json::to_value(part).unwrap_or_default();
-    let mut all = Vec::new();
-    for (key, value) in value.as_object().into_iter().flatten() {
-        let key = key.replace('_', " ");
-        match value {
-            Value::Array(items) if items.len() == names.len() => {
-                let named = items
-                    .iter()
-                    .zip(&names)
-                    .filter_map(|(x, name)| Some((format!("{key} {name}"), x.as_f64()?)));
-                all.extend(named);
-            }
-            value => all.extend(value.as_f64().map(|x| (key, x))),
-        }
-    }
-    // The leading figures first, the loss that was minimised last.
-    all.sort_by_key(|(name, _)| name == "loss");
-    all
+    let all = ppgn::train::figures(settings, part).into_iter();
+    all.map(|(name, x)| (name.replace(['_', '/'], " "), x)).collect()
 }
 
 /// A figure for people: shares in percent.
