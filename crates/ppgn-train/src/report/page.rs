@@ -20,7 +20,7 @@ table.confusion{min-width:0}table.confusion td.n{padding:.35rem .8rem;border:2px
 table.confusion th{border:0;text-align:center;padding:.2rem .6rem}
 svg{width:100%;height:auto;max-width:34rem}svg text{font:13px system-ui,sans-serif}svg text[font-weight]{font-weight:600}
 pre{background:var(--card);border-radius:.6rem;padding:1rem;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere}
-@media(max-width:30rem){body{padding:1.2rem .9rem 3rem}h1{font-size:1.35rem}.figures{grid-template-columns:1fr 1fr}.figure b{font-size:1.2rem}td,th{padding-right:.6rem}}
+@media(max-width:30rem){body{padding:1.2rem .9rem 3rem}h1{font-size:1.35rem}.figures{grid-template-columns:1fr 1fr}.figure b{font-size:1.2rem}td,th{padding-right:.6rem}td.n,th.n{padding-right:.45rem}table{font-size:.92em}}
 @media print{body{max-width:none}.figure,pre{border:1px solid var(--line)}}
 ";
 

@@ -25,7 +25,7 @@ pub(super) fn metrics(goal: &Goal, sets: &Sets) -> String {
         Goal::Targets(targets) => {
             for metric in Metric::VALUES {
                 let rows = targets.iter().enumerate().map(|(t, target)| {
-                    let shown = |part: &Part| of_target(metric, part, t).map(short);
+                    let shown = |part: &Part| of_target(metric, part, t).map(|x| error(metric, x));
                     (target.name.clone(), unit(metric, target), pairs(&named, shown))
                 });
                 let _ = writeln!(html, "<h2>{} at the best epoch</h2>", escape(&capital(metric.title())));
@@ -40,6 +40,11 @@ pub(super) fn metrics(goal: &Goal, sets: &Sets) -> String {
 /// A figure for people.
 fn figure(metric: Metric, x: f64) -> String {
     if metric.is_share() { percent(x) } else { format!("{x:.4}") }
+}
+
+/// A figure of a target: errors by their digits, shares of the variance by their decimals.
+fn error(metric: Metric, x: f64) -> String {
+    if metric == Metric::R2 { format!("{x:.4}") } else { short(x) }
 }
 
 /// A metric of one target.

@@ -139,7 +139,7 @@ mod tests {
             ("train --gpu", "`ppgn-burn`"),
             ("train --device=cuda", "`ppgn-burn`"),
             ("train --verbose", "unless --quiet"),
-            ("train --jobs 3", "'--jobs' is an option of `ppgn cv`, `ppgn reproduce` and `ppgn search`"),
+            ("train --jobs 3", "'--jobs' is an option of `ppgn cv`, "),
             ("train --zzz", "`ppgn train --help` lists its options"),
             ("wl refine x --zzz", "`ppgn wl refine --help` lists its options"),
             ("data info x -Z", "`ppgn data info --help` lists its options"),

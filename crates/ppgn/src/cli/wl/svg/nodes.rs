@@ -9,7 +9,7 @@ const NUMBERED: usize = 200;
 
 /// The side of the square that a graph of n nodes is drawn in: the same room for each node, within reason.
 pub(super) fn side(n: usize) -> f64 {
-    (46.0 * (n as f64).sqrt()).clamp(220.0, 560.0)
+    (60.0 * (n as f64).sqrt()).clamp(220.0, 640.0)
 }
 
 /// The radius of a node.
@@ -19,7 +19,7 @@ fn radius(n: usize) -> f64 {
 
 /// How far nodes must be apart, as a share of the room that their centres have.
 pub(in crate::cli::wl) fn apart(n: usize) -> f64 {
-    2.3 * radius(n) / room(n)
+    2.7 * radius(n) / room(n)
 }
 
 /// The side of the square that centres are in.

@@ -102,7 +102,7 @@ fn tones(count: usize) -> Vec<Tone> {
 
 /// Lightness, chroma and hue in steps, as far as screens can show them.
 fn candidates() -> Vec<Tone> {
-    let lightness = [0.38, 0.48, 0.58, 0.68, 0.78, 0.88];
+    let lightness = [0.48, 0.56, 0.64, 0.72, 0.80, 0.88];
     let chroma = [0.05, 0.10, 0.15, 0.20];
     let hues = (0..60).map(|i| f64::from(i) * 6.0);
     let all = hues.flat_map(|h| lightness.iter().flat_map(move |l| chroma.map(|c| [*l, c, h])));
@@ -150,7 +150,7 @@ mod tests {
         };
         // 0.02 is a difference that is just noticed.
         assert!(
-            nearest(12) > 0.15 && nearest(24) > 0.1 && nearest(PLAIN) > 0.08,
+            nearest(12) > 0.13 && nearest(24) > 0.09 && nearest(PLAIN) > 0.07,
             "{} {} {}",
             nearest(12),
             nearest(24),
