@@ -47,7 +47,9 @@ pub(crate) fn percent(share: f64) -> String {
 pub fn figures(settings: &Settings, part: &Part) -> Vec<(String, f64)> {
     let names: Vec<String> = match &settings.goal {
         Goal::Classes(classes) => classes.iter().map(ToString::to_string).collect(),
-        Goal::Targets(targets) => targets.iter().map(|target| target.name.clone()).collect(),
+        Goal::Targets(targets) | Goal::Labels(targets) => {
+            targets.iter().map(|target| target.name.clone()).collect()
+        }
     };
     let fields = serde_json::to_value(part).unwrap_or_default();
     let mut all = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn charts(settings: &Settings, summary: &Summary, metrics: &[Epoch]) 
     };
     let mut html = "<div class=charts>\n".to_string();
     match &settings.goal {
-        Goal::Classes(_) => {
+        Goal::Classes(_) | Goal::Labels(_) => {
             html += &draw("Accuracy".into(), Axis::new("share of graphs", Scale::Percent), &|p| p.accuracy);
         }
         Goal::Targets(targets) => {

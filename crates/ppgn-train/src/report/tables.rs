@@ -13,7 +13,7 @@ pub(super) fn metrics(goal: &Goal, sets: &Sets) -> String {
     let named: Vec<(&str, &Measured)> = sets.named().collect();
     let mut html = String::new();
     match goal {
-        Goal::Classes(_) => {
+        Goal::Classes(_) | Goal::Labels(_) => {
             let rows = Metric::CLASSES.iter().map(|metric| {
                 let shown = |part: &Part| metric.value(part).map(|x| figure(*metric, x));
                 (metric.title().to_string(), String::new(), pairs(&named, shown))
