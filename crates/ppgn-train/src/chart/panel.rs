@@ -137,15 +137,17 @@ impl Chart {
         paint: Paint,
         dashes: &'static str,
     ) {
+        // Earlier marks are larger, so that they are seen behind those on top of them.
+        let size = if of == 1 { 3.4 } else { (4.4 - 0.6 * number as f64).max(2.6) };
         match curve.drawn {
             Drawn::Line => {
                 self.line(points.to_vec(), 1.8, paint.clone(), dashes);
                 for at in marked(points, number, of) {
-                    self.shapes.push(Shape::Mark { at, size: 3.4, paint: paint.clone(), form: number });
+                    self.shapes.push(Shape::Mark { at, size, paint: paint.clone(), form: number });
                 }
             }
             Drawn::Power(..) => points.iter().for_each(|&at| {
-                self.shapes.push(Shape::Mark { at, size: 4.2, paint: paint.clone(), form: number });
+                self.shapes.push(Shape::Mark { at, size: 1.2 * size, paint: paint.clone(), form: number });
             }),
             Drawn::Dots => points.iter().for_each(|&at| {
                 self.shapes.push(Shape::Mark { at, size: 2.4, paint: paint.clone(), form: 0 });
