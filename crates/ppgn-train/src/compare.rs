@@ -114,7 +114,8 @@ pub fn differences(runs: &[&Settings]) -> Result<Vec<(String, Vec<Option<Value>>
 fn flat_settings(settings: &Settings) -> Result<BTreeMap<String, Value>> {
     let mut settings = settings.clone();
     if let Origin::Trained(trained) = &mut settings.origin
-        && let Division::Fold(fold) | Division::Dealt { fold, .. } = &mut trained.division
+        && let Division::Fold(fold) | Division::Dealt { fold, .. } | Division::Nested { fold, .. } =
+            &mut trained.division
     {
         *fold = 1;
     }

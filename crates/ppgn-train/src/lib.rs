@@ -14,6 +14,7 @@ mod chart;
 mod compare;
 mod compiled;
 mod data;
+mod ensemble;
 mod error;
 mod headline;
 mod memory;
@@ -36,6 +37,7 @@ pub use batches::{Batching, batches};
 pub use compare::{Compared, compare_page, differences};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
+pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
 pub use headline::{figures, headline, mean_error};
 pub use memory::{check_memory, check_prediction};
@@ -48,7 +50,8 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
+    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;

@@ -75,6 +75,11 @@ impl<R: BufRead> Csv<R> {
         }
     }
 
+    /// The first line of the row that was read last, from 1.
+    pub(crate) fn line(&self) -> u64 {
+        self.first_line
+    }
+
     /// The file's name in messages.
     pub(crate) fn file(&self) -> &str {
         self.lines.file()

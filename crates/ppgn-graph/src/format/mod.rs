@@ -20,7 +20,7 @@
 mod attributes;
 mod budget;
 mod collect;
-mod csv;
+pub(crate) mod csv;
 mod detect;
 mod edges;
 mod gml;

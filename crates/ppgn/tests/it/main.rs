@@ -16,6 +16,7 @@ mod protocol;
 mod resume;
 mod run;
 mod runs;
+mod splits;
 mod threads;
 mod train;
 mod wl;

@@ -55,9 +55,12 @@ impl Entry {
             let error = mean_error(&run.settings, part).unwrap_or(part.loss);
             part.accuracy.map_or(error, |accuracy| -accuracy)
         });
-        let division = run.settings.trained().map(|trained| trained.division);
+        let division = run.settings.trained().map(|trained| &trained.division);
         Entry {
-            fold: matches!(division, Some(Division::Fold(_) | Division::Dealt { .. })),
+            fold: matches!(
+                division,
+                Some(Division::Fold(_) | Division::Dealt { .. } | Division::Nested { .. })
+            ),
             settings: serde_json::to_value(&run.settings).unwrap_or_default(),
             result: result.unwrap_or_default(),
             state: Ok(state),
@@ -168,6 +171,16 @@ fn group(folder: PathBuf, mut folds: Vec<Entry>) -> Entry {
         result = format!("test {:.1}{spread} %", mean * 100.0);
         rank = Some(-mean);
     }
+    // Regression: the mean of the metric that selects the epoch.
+    let at_best = || report["curve_mean"].get(report["epoch"].as_u64()?.checked_sub(1)? as usize)?.as_f64();
+    if let (true, Some(mean), Some(metric)) = (whole && rank.is_none(), at_best(), report["metric"].as_str())
+    {
+        fields["best_epoch"] = report["epoch"].clone();
+        fields["part"] = "test".into();
+        fields[metric] = mean.into();
+        result = format!("test {} {}", metric.replace('_', " "), output::short(mean));
+        rank = Some(mean);
+    }
     let settings = folds.swap_remove(0).settings;
     Entry { path: folder, fields, settings, result, rank, state: Ok(state), fold: false }
 }
@@ -185,7 +198,7 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         "state": run.status.name(),
         "dataset": s.dataset,
         "preset": s.preset(),
-        "division": s.trained().map(|trained| division(trained.division)),
+        "division": s.trained().map(|trained| trained.division.to_string()),
         "limit": s.trained().and_then(|trained| trained.limit),
         "seed": s.training.seed,
         "epochs": s.training.epochs,
@@ -213,16 +226,4 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         }
     }
     object
-}
-
-fn division(division: Division) -> String {
-    match division {
-        Division::Fold(number) => format!("fold {number}"),
-        Division::Dealt { fold, of } => format!("fold {fold} of {of}"),
-        Division::Holdout(share) => format!("holdout {share}"),
-        Division::Shares(shares) => {
-            let percent = |x: f64| ((x * 1e6).round() / 1e4).to_string();
-            shares.map(percent).join("/")
-        }
-    }
 }
