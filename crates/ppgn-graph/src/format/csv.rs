@@ -164,7 +164,7 @@ mod tests {
         let mut all = vec![(0, csv.names().to_vec())];
         while csv.advance()? {
             let cells = csv.row().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
-            all.push((csv.first_line, cells));
+            all.push((csv.line(), cells));
         }
         Ok(all)
     }

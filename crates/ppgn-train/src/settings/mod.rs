@@ -27,6 +27,7 @@ use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Schema};
 use ppgn_nn::{PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All settings of a run: the content of `config.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +70,8 @@ pub struct Request<'a> {
     pub data: &'a str,
     /// The data.
     pub dataset: &'a Dataset,
+    /// How the data was read, where that is not the default: names and values for who resumes the run.
+    pub read: BTreeMap<String, String>,
     /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
     /// The preset.
@@ -89,6 +92,7 @@ impl<'a> Request<'a> {
         Request {
             data,
             dataset,
+            read: BTreeMap::new(),
             limit: None,
             preset: "small",
             overrides: Overrides::default(),
@@ -126,7 +130,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, limit, preset, overrides, division, .. } = request;
+        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
@@ -144,6 +148,7 @@ impl Settings {
         }
         let trained = Trained {
             data: data.to_string(),
+            read: read.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),

@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::{duration, shown, stopped};
 use crate::cli::load::Data;
+use crate::cli::log::LogArgs;
 use crate::cli::metrics::figure;
 use crate::cli::output::{self, short};
 use crate::cli::predict::rows::{Format, Given, Rows};
@@ -21,6 +22,7 @@ pub(crate) struct How {
     pub(crate) workers: Workers,
     pub(crate) quiet: bool,
     pub(crate) json: bool,
+    pub(crate) log: LogArgs,
 }
 
 /// Trains with these seeds in the folder `out`, or goes on with what is there.
@@ -33,7 +35,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode> {
     let start = Instant::now();
     let seeds = Seeds::new(request, seeds, out)?;
-    let board = Board::new(seeds.jobs(), "seeds", how.quiet)?;
+    let board = Board::new(seeds.jobs(), "seeds", how.quiet, how.log.logs())?;
     let ended = seeds.run(&data.session, &data.dataset, how.workers, &|job, notice| board.watch(job, notice));
     board.end();
     let Some((report, predictions)) = ended? else { return Ok(stopped(out)) };

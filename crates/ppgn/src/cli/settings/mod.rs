@@ -90,6 +90,7 @@ impl Chosen {
     /// A run on this data.
     pub(crate) fn request<'a>(&'a self, data: &'a Data) -> Request<'a> {
         Request {
+            read: data.read.clone(),
             limit: self.limit,
             preset: &self.preset,
             overrides: self.overrides.clone(),
