@@ -514,6 +514,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at a time [default: the cores]")
     parser.add_argument("--keep", default="soak-failures", help="where failures are kept [default: soak-failures]")
     args = parser.parse_args()
+    # Under `nohup` SIGHUP is ignored, and ppgn keeps to that: its cases are to be stopped by it all the same.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.exit(Soak(args).go())
 
 
