@@ -39,8 +39,8 @@ fn peak_of(test: &str, work: impl FnOnce()) -> Option<u64> {
 
 /// Issue 14, point 10: these lines took 1 GB each, and fifty of them more than 30 s.
 #[test]
-fn a_claimed_count_allocates_nothing() {
-    let peak = peak_of("hostile::a_claimed_count_allocates_nothing", || {
+fn point_10_a_claimed_count_allocates_nothing() {
+    let peak = peak_of("hostile::point_10_a_claimed_count_allocates_nothing", || {
         let folder = tempfile::tempdir().unwrap();
         let start = std::time::Instant::now();
         for (name, first, line) in
@@ -89,9 +89,9 @@ fn zip(folder: &Path, repeated: (&str, &str, usize), others: &[(&str, &str)]) ->
 
 /// Issue 14, point 10: gigabytes of the line `1, 2` in a small archive were all kept, eight bytes per line.
 #[test]
-fn repeated_edges_in_an_archive_are_merged_as_they_stream() {
+fn point_10_repeated_edges_in_an_archive_are_merged_as_they_stream() {
     let lines = 16 << 20;
-    let peak = peak_of("hostile::repeated_edges_in_an_archive_are_merged_as_they_stream", || {
+    let peak = peak_of("hostile::point_10_repeated_edges_in_an_archive_are_merged_as_they_stream", || {
         let folder = tempfile::tempdir().unwrap();
         let notes = [format!("{} edges were given more than once and merged", lines - 1)];
         let path = zip(folder.path(), ("x.edges", "1, 2\n", lines), &[]);

@@ -50,7 +50,7 @@ fn squares() -> Vec<(&'static str, Vec<Square>)> {
 }
 
 #[test]
-fn squares_beyond_their_rows_are_refused() {
+fn point_12_squares_beyond_their_rows_are_refused() {
     let workspace = Workspace::default();
     let (x, own) = ([1.0f32; 18], [Square { start: 0, nodes: 1, factor: 1.0 }]);
     for (what, hostile) in squares() {
@@ -82,7 +82,7 @@ fn squares_beyond_their_rows_are_refused() {
 }
 
 #[test]
-fn colours_beyond_their_rows_are_refused() {
+fn point_12_colours_beyond_their_rows_are_refused() {
     let workspace = Workspace::default();
     let far = usize::MAX;
     // One graph of two nodes, three rows below: a sound case, and what is changed in it.
@@ -132,7 +132,7 @@ fn colours_beyond_their_rows_are_refused() {
 }
 
 #[test]
-fn parents_beyond_their_rows_are_refused() {
+fn point_12_parents_beyond_their_rows_are_refused() {
     let workspace = Workspace::default();
     let colours = ColourMatrix {
         below: 3,
@@ -164,7 +164,7 @@ fn parents_beyond_their_rows_are_refused() {
 }
 
 #[test]
-fn pools_beyond_their_rows_are_refused() {
+fn point_12_pools_beyond_their_rows_are_refused() {
     let x = [1.0f32; 6];
     let count = |row, pattern| [Count { row, pattern, count: 1 }];
     let (row, pattern, sound) = (count(3, 0), count(0, 2), count(0, 0));
@@ -188,7 +188,7 @@ fn pools_beyond_their_rows_are_refused() {
 }
 
 #[test]
-fn shapes_that_wrap_are_refused() {
+fn point_12_shapes_that_wrap_are_refused() {
     let workspace = Workspace::default();
     let (none, mut some) = ([0.0f32; 0], [0.0f32; 4]);
     // 2^60 * 16 is 0.

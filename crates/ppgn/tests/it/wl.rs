@@ -57,7 +57,7 @@ fn compare_climbs_the_hierarchy() {
 
 /// Issue 14, point 1: a test that `--rounds` stopped before it was stable has not decided.
 #[test]
-fn a_test_that_was_stopped_has_not_decided() {
+fn point_1_a_test_that_was_stopped_has_not_decided() {
     let ran = line("wl compare figure1 --test 2-fwl --rounds 0").ok();
     assert!(ran.out.contains("2-fwl: not distinguished after 0 rounds (not stable)"), "{}", ran.out);
     assert!(!ran.out.contains("equal"), "{}", ran.out);
@@ -81,7 +81,7 @@ fn a_test_that_was_stopped_has_not_decided() {
 
 /// Issue 14, point 1: graphs are called isomorphic only if nothing of them was ignored.
 #[test]
-fn isomorphic_is_said_only_if_nothing_was_ignored() {
+fn point_1_isomorphic_is_said_only_if_nothing_was_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("two.jsonl");
     let write = |a: &str, b: &str| {
@@ -106,14 +106,14 @@ fn isomorphic_is_said_only_if_nothing_was_ignored() {
 
 /// Issue 14, point 10: a tuple of 100,000 nodes has a type of 40 GB.
 #[test]
-fn digests_of_endless_tuples_are_refused() {
+fn point_10_digests_of_endless_tuples_are_refused() {
     line("wl digest path:n=1 --test 100000-fwl").fails(2, "too long to write out");
     line("wl digest path:n=1 --test 100-fwl").ok();
 }
 
 /// Issue 14, point 14: names from files reach neither the terminal nor an SVG as control characters.
 #[test]
-fn names_with_terminal_escapes_are_escaped() {
+fn point_14_names_with_terminal_escapes_are_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.jsonl");
     let header = "{\"ppgn\":1,\"name\":\"\\u001b[31m<red>&\\u0000\"}\n";
