@@ -411,7 +411,9 @@ class Soak:
 def result(folder):
     """The bytes that runs with the same settings share, of all runs in a folder."""
     names = {"config.toml", "metrics.jsonl", "model.safetensors", "summary.json"}
-    files = sorted(p for p in Path(folder).rglob("*") if p.name in names)
+    # A folder that a killed process was making is swept by a later command, once it is a minute old.
+    unfinished = lambda path: any(part.startswith(".ppgn-run-") for part in path.parts)
+    files = sorted(p for p in Path(folder).rglob("*") if p.name in names and not unfinished(p))
     return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
 

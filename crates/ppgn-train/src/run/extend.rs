@@ -2,9 +2,9 @@
 //!
 //! The number of epochs is the one setting that may change: nothing that was trained depends on it but the rates of a
 //! cosine schedule. The line of `config.toml` is replaced as text, so everything else in the file stays as it was
-//! written, and so does its digest.
+//! written, and so does the digest of the settings; that of the file is made anew.
 
-use super::integrity::{config_lines, settings_digest};
+use super::integrity::{config_lines, sealed_config, settings_digest, unsealed_config};
 use super::read::read_config;
 use super::{Run, found, read_state};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Run {
         let bytes = found(&file)?.unwrap_or_default();
         let damaged = |what: String| Error::from(Defect::new(file.display().to_string(), what));
         let text = String::from_utf8(bytes).map_err(|e| damaged(e.to_string()))?;
-        let text = with_epochs(&text, epochs);
+        let text = with_epochs(&unsealed_config(&file, &text)?, epochs);
         if settings_digest(&text) != self.digest {
             return Err(damaged("it was changed while the run was extended".into()));
         }
@@ -51,7 +51,7 @@ impl Run {
             }
         }
         sync_folder(&self.path)?;
-        write_whole(&file, text.as_bytes())?;
+        write_whole(&file, sealed_config(&text).as_bytes())?;
         (self.settings, self.digest) = read_config(&self.path)?;
         Ok(())
     }

@@ -3,7 +3,8 @@
 //! `checkpoint/model.safetensors` and `best/model.safetensors` have a digest of their own content (see
 //! [`ppgn_nn::weights`]). Inside it they hold the [`Digests`] of what they were trained by: the settings, and the metrics up
 //! to their epoch. So a flipped bit or an edited line in any of these files is found when the run is opened, and files of
-//! different runs cannot be mixed up. Runs of ppgn 0.1 have no digests: they are used with a [`Warning`].
+//! different runs cannot be mixed up. The settings have a digest of their own as well, because the number of epochs is not
+//! part of the other: a resume may raise it. Runs of ppgn 0.1 have no digests: they are used with a [`Warning`].
 
 use super::{MODEL, Run};
 use crate::error::{Error, Result};
@@ -63,6 +64,28 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// How the last line of a `config.toml` begins: a comment with the digest of all before it.
+const CONFIG_SEAL: &str = "# sha256 = \"";
+
+/// The text of a `config.toml` with its digest in a comment at its end.
+pub(super) fn sealed_config(text: &str) -> String {
+    format!("{text}{CONFIG_SEAL}{}\"\n", hex(&Sha256::digest(text)))
+}
+
+/// That text without the digest. An error where the digest is wrong; files of ppgn 0.1 have none.
+pub(super) fn unsealed_config(file: &Path, text: &str) -> Result<String> {
+    let parts = text.strip_suffix("\"\n").and_then(|open| open.rsplit_once(CONFIG_SEAL));
+    match parts {
+        None => Ok(text.into()),
+        Some((text, digest)) if hex(&Sha256::digest(text)) == digest => Ok(text.into()),
+        Some(_) => {
+            let message = "its checksum does not match its content: it was damaged or changed after it was written; undo the \
+                           change (a resume can be asked for more epochs), or train a new run with these settings";
+            Err(Defect::new(file.display().to_string(), message).into())
+        }
+    }
+}
+
 /// The lines of a `config.toml`, and whether each is that of the number of epochs.
 pub(super) fn config_lines(config: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut section = "";
@@ -93,8 +116,8 @@ pub(super) fn same_settings(run: &Path, now: &str, then: &Digests, file: &Path) 
         false => Err(Error::Run {
             path: run.join("config.toml"),
             message: format!(
-                "it is not what {} was trained with: it was damaged or changed since; undo the change (only the number of \
-                 epochs may be changed), or train a new run with these settings",
+                "it is not what {} was trained with: it was damaged or changed since; undo the change, or train a \
+                 new run with these settings",
                 file.display()
             ),
         }),
@@ -186,6 +209,17 @@ mod tests {
         assert_eq!(of("epochs = 3", "epochs = 300"), settings_digest(config));
         assert_ne!(of("epochs = 2", "epochs = 1"), settings_digest(config));
         assert_ne!(of("seed = 1", "seed = 2"), settings_digest(config));
+    }
+
+    #[test]
+    fn settings_are_sealed_by_a_comment() {
+        let (file, text) = (Path::new("config.toml"), "[training]\nepochs = 12\n");
+        let sealed = sealed_config(text);
+        assert_eq!(unsealed_config(file, &sealed).unwrap(), text);
+        assert_eq!(unsealed_config(file, text).unwrap(), text, "as version 0.1 wrote it");
+        assert!(toml::from_str::<toml::Table>(&sealed).is_ok());
+        let changed = unsealed_config(file, &sealed.replace("epochs = 12", "epochs = 10")).unwrap_err();
+        assert!(changed.to_string().starts_with("config.toml: its checksum does not match"), "{changed}");
     }
 
     #[test]

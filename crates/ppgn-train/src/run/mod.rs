@@ -34,7 +34,7 @@ use crate::data::Scaling;
 use crate::error::{Error, Result};
 use crate::metrics::{Best, Epoch, Selection, Sets};
 use crate::settings::Settings;
-use integrity::{Note, sealed_json, settings_digest, unsealed_json};
+use integrity::{Note, sealed_config, sealed_json, settings_digest, unsealed_json};
 use lock::{lock, regular_or_absent, sweep, sweep_beside};
 use ppgn_graph::Defect;
 use ppgn_graph::file::{sync_folder, write_whole};
@@ -148,7 +148,7 @@ impl Run {
         let config = settings.to_toml()?;
         let digest = settings_digest(&config);
         let file = folder.path().join("config.toml");
-        write_whole(&file, config.as_bytes())?;
+        write_whole(&file, sealed_config(&config).as_bytes())?;
         for inner in ["checkpoint", "best"] {
             std::fs::create_dir(folder.path().join(inner)).map_err(|e| Error::io(&path, e))?;
         }

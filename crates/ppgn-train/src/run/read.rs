@@ -1,6 +1,6 @@
 //! Reading what a run folder holds, without changing or locking it.
 
-use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest};
+use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest, unsealed_config};
 use super::prune::read_pruned;
 use super::{STATE, State};
 use crate::error::{Error, Result};
@@ -25,6 +25,7 @@ pub(crate) fn read_config(path: &Path) -> Result<(Settings, String)> {
     let Some(bytes) = found(&file)? else { return Err(Error::NotARun { path: path.to_path_buf() }) };
     let text =
         String::from_utf8(bytes).map_err(|e| Defect::new(file.display().to_string(), e.to_string()))?;
+    let text = unsealed_config(&file, &text)?;
     let defect = |text: String| Error::from(Defect::new(file.display().to_string(), text));
     let settings: Settings =
         toml::from_str(&text).map_err(|e| defect(format!("not the settings of a run: {e}")))?;
