@@ -120,7 +120,7 @@ fn figures(sets: &Spreads, ensemble: &Measured) -> String {
     let mut rows = vec![head("target", "baseline (predict the mean)")];
     let known = |values: &[Option<f64>], t: usize| values.get(t).copied().flatten().map_or("-".into(), short);
     for (t, target) in sets.targets.iter().enumerate() {
-        let mae = |values: &[f64]| values.get(t).map_or("-".into(), |x| short(*x));
+        let mae = |values: &[f64]| values.get(t).filter(|x| !x.is_nan()).map_or("-".into(), |x| short(*x));
         let (found, base) = (&ensemble.metrics, &ensemble.baseline);
         let unit = if target.unit.is_empty() { String::new() } else { format!(" ({})", target.unit) };
         rows.push(vec![
