@@ -127,8 +127,9 @@ fn parts<const N: usize>(
 fn order(dataset: &Dataset, stratified: bool, seed: u64, purpose: &str) -> Vec<u32> {
     let mut order: Vec<u32> = (0..dataset.len() as u32).collect();
     Stream::new(seed, purpose, &[]).shuffle(&mut order);
-    if stratified && !dataset.classes().is_empty() {
-        order.sort_by_key(|&g| dataset.classes()[g as usize]);
+    if stratified && dataset.has_classes() {
+        // Graphs whose class is not known are a group of their own, at the end.
+        order.sort_by_key(|&g| dataset.class(g as usize).unwrap_or(usize::MAX));
     }
     order
 }

@@ -66,6 +66,8 @@ pub struct Summary {
     pub symmetric_graphs: usize,
     /// Graphs of each class, in the order of the classes.
     pub class_counts: Vec<usize>,
+    /// Graphs whose class is not known, where graphs have classes.
+    pub unknown_classes: usize,
     /// For every column of node labels, how many nodes have each raw value.
     pub node_labels: Vec<BTreeMap<i64, u64>>,
     /// For every column of edge labels, how many edges have each raw value.
@@ -74,7 +76,7 @@ pub struct Summary {
     pub node_attributes: Vec<Range>,
     /// The range of every edge attribute.
     pub edge_attributes: Vec<Range>,
-    /// The range of every target.
+    /// The range of every target, over the graphs where it is known.
     pub targets: Vec<Range>,
 }
 
@@ -119,6 +121,7 @@ impl Summary {
         {
             self.class_counts[class] += 1;
         }
+        self.unknown_classes += usize::from(header.classes.is_some() && record.label.is_none());
         for u in 0..g.nodes() {
             self.degrees.add(g.neighbours(u).len() as f64);
             count(&mut self.node_labels, g.node_labels(u));
@@ -141,7 +144,7 @@ fn count(columns: &mut [BTreeMap<i64, u64>], labels: &[i64]) {
 }
 
 fn range(columns: &mut [Range], values: &[f64]) {
-    for (column, &x) in columns.iter_mut().zip(values) {
+    for (column, &x) in columns.iter_mut().zip(values).filter(|(_, x)| !x.is_nan()) {
         column.add(x);
     }
 }

@@ -2,6 +2,7 @@
 //! person sees, so everything that came from a file goes through [`escaped`] before it is printed.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// The text with control characters, invisible direction marks and non-characters made visible: `\u{1b}`.
 ///
@@ -41,6 +42,42 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
 }
 
+/// Compares two texts as people sort them: runs of digits by their value, the rest character by character.
+///
+/// Equal only for equal texts: where nothing else differs, fewer leading zeros come first.
+///
+/// ```
+/// use ppgn_graph::text::natural;
+/// let mut files = ["g10.edges", "g9.edges", "g1.edges", "G2.edges"];
+/// files.sort_by(|a, b| natural(a, b));
+/// assert_eq!(files, ["G2.edges", "g1.edges", "g9.edges", "g10.edges"]);
+/// ```
+pub fn natural(a: &str, b: &str) -> Ordering {
+    let (mut x, mut y) = (a.as_bytes(), b.as_bytes());
+    while let (Some(&p), Some(&q)) = (x.first(), y.first()) {
+        if p.is_ascii_digit() && q.is_ascii_digit() {
+            let (m, n) = (digits(x), digits(y));
+            let value = |run: &[u8]| run.iter().position(|&d| d != b'0').unwrap_or(run.len());
+            let (v, w) = (&x[value(&x[..m])..m], &y[value(&y[..n])..n]);
+            // Without leading zeros, a longer number is a larger one.
+            let order = v.len().cmp(&w.len()).then_with(|| v.cmp(w));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (x, y) = (&x[m..], &y[n..]);
+        } else if p != q {
+            return p.cmp(&q);
+        } else {
+            (x, y) = (&x[1..], &y[1..]);
+        }
+    }
+    x.len().cmp(&y.len()).then_with(|| a.len().cmp(&b.len())).then_with(|| a.cmp(b))
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|b| b.is_ascii_digit()).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +97,18 @@ mod tests {
         }
         assert_eq!(escaped_lines("one\ntwo\x07"), "one\ntwo\\u{7}");
         assert!(matches!(escaped("plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn natural_order_is_an_order() {
+        let sorted =
+            ["", "0", "00", "1", "01", "2", "10", "a", "a1", "a01", "a1b", "a2", "a10", "a10b", "b", "é"];
+        for (i, a) in sorted.iter().enumerate() {
+            for (j, b) in sorted.iter().enumerate() {
+                assert_eq!(natural(a, b), i.cmp(&j), "{a} {b}");
+            }
+        }
+        let long = "9".repeat(100);
+        assert_eq!(natural(&long, &format!("1{long}")), Ordering::Less);
     }
 }

@@ -136,6 +136,28 @@ pub(crate) fn no_empty_graph(dataset: &Dataset) -> Result<()> {
     }
 }
 
+/// An error where the goal of a graph is not known: there is nothing to learn from it.
+pub(crate) fn all_known(dataset: &Dataset, goal: &Goal) -> Result<()> {
+    let unknown = |graph: usize, what: &str| {
+        let name = dataset.name();
+        Err(ppgn_graph::Error::unfit(format!("graph {graph} of {name} has no {what}")).into())
+    };
+    match goal {
+        Goal::Classes(_) => match dataset.classes().position(|class| class.is_none()) {
+            Some(graph) => unknown(graph, "class"),
+            None => Ok(()),
+        },
+        Goal::Targets(targets) => {
+            for (target, &c) in targets.iter().zip(&columns(dataset, targets)?) {
+                if let Some(graph) = (0..dataset.len()).find(|&g| dataset.targets(g)[c].is_nan()) {
+                    return unknown(graph, &format!("value for the target `{}`", target.name));
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
 /// An error where a graph has a number that is not finite in the precision of the rows.
 pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Precision) -> Result<()> {
     Ok(match precision {
@@ -253,7 +275,7 @@ impl Prepared {
 
     /// The classes of these graphs.
     pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<usize> {
-        graphs.iter().map(|&g| self.dataset.classes()[g as usize] as usize).collect()
+        graphs.iter().map(|&g| self.dataset.class(g as usize).expect("checked to be known")).collect()
     }
 
     /// The standardised targets of these graphs, graph after graph.

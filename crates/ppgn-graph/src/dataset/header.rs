@@ -52,6 +52,9 @@ pub struct Header {
     /// For classification: the original labels of the classes, ascending; a class is a rank among them.
     #[serde(default)]
     pub classes: Option<Vec<i64>>,
+    /// The names of the classes in the same order, where the data calls them by name (`harmless`, `toxic`); else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
     /// The numbers that graphs come with: the targets of regression.
     #[serde(default)]
     pub targets: Vec<Target>,
@@ -73,14 +76,22 @@ impl Header {
         }
     }
 
-    /// Checks a record against the header: features, class, number of targets. The error says what is wrong.
+    /// The class of this rank as people call it: its name, else its original label.
+    pub fn class_name(&self, class: usize) -> String {
+        match self.class_names.get(class) {
+            Some(name) => name.clone(),
+            None => self.classes.as_ref().and_then(|c| c.get(class)).map(i64::to_string).unwrap_or_default(),
+        }
+    }
+
+    /// Checks a record against the header: features, class, number of targets. The error says what is wrong. A class or
+    /// a target that is not known fits.
     pub fn check(&self, record: &Record) -> Result<(), String> {
         self.schema.check(&record.graph)?;
         match (&self.classes, record.label) {
             (Some(classes), Some(label)) if classes.binary_search(&label).is_err() => {
                 return Err(format!("the class label {label} is not among the dataset's {classes:?}"));
             }
-            (Some(_), None) => return Err("no class label, but the dataset has classes".into()),
             (None, Some(_)) => return Err("a class label, but the dataset has no classes".into()),
             _ => {}
         }
@@ -91,10 +102,25 @@ impl Header {
                 self.targets.len()
             ));
         }
-        if let Some(i) = record.targets.iter().position(|x| !x.is_finite()) {
+        if let Some(i) = record.targets.iter().position(|x| x.is_infinite()) {
             return Err(format!("the target `{}` is not a finite number", self.targets[i].name));
         }
         Ok(())
+    }
+
+    /// Checks that there are as many names of classes as classes, all different.
+    pub(crate) fn check_class_names(&self) -> Result<(), String> {
+        if self.class_names.is_empty() {
+            return Ok(());
+        }
+        let classes = self.classes.as_ref().map_or(0, Vec::len);
+        if self.class_names.len() != classes {
+            return Err(format!("{} names of classes, but {classes} classes", self.class_names.len()));
+        }
+        match repeated(&self.class_names) {
+            Some(name) => Err(format!("two classes are called `{name}`")),
+            None => Ok(()),
+        }
     }
 
     /// Checks that the folds name graphs that exist, each at most once. O(f log f) for f numbers in a fold, whatever
@@ -152,18 +178,38 @@ impl Task<'_> {
 }
 
 /// A graph with what is to be learned of it: the unit of a stream.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Record {
     /// The graph.
     pub graph: Graph,
-    /// Its class, by original label.
+    /// What the data calls it: an identifier, a title, a file's name.
+    pub id: Option<String>,
+    /// Its class, by original label; `None` where it is not known.
     pub label: Option<i64>,
-    /// Its numbers, in the order of [`Header::targets`].
+    /// Its numbers, in the order of [`Header::targets`]; NaN where one is not known.
     pub targets: Vec<f64>,
+}
+
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.graph, &self.id, self.label) == (&other.graph, &other.id, other.label)
+            && same_targets(&self.targets, &other.targets)
+    }
 }
 
 impl From<Graph> for Record {
     fn from(graph: Graph) -> Self {
-        Record { graph, label: None, targets: Vec::new() }
+        Record { graph, id: None, label: None, targets: Vec::new() }
     }
+}
+
+/// Whether two lists of targets are equal, where a missing one is equal to a missing one.
+pub(super) fn same_targets(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()))
+}
+
+/// A word that is twice in a list, if there is one.
+pub(super) fn repeated(words: &[String]) -> Option<&str> {
+    let mut seen = std::collections::HashSet::new();
+    words.iter().map(String::as_str).find(|word| !seen.insert(*word))
 }

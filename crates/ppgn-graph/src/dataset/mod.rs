@@ -3,6 +3,9 @@
 //! The header (name, feature schema, task, folds, provenance) is what a reader knows before the first graph and a
 //! writer needs before the first graph, so it is a type of its own: datasets larger than memory pass through ppgn
 //! as a [`Header`] and a stream of [`Record`]s, and a [`Dataset`] is the two collected.
+//!
+//! Data of one's own has gaps. A target that is not known is NaN, a class that is not known is `None`; both are read
+//! from and written to files as such (`null` in JSON Lines), and nothing else in a dataset may be NaN.
 
 mod digest;
 mod header;
@@ -21,14 +24,20 @@ use std::sync::Arc;
 struct Inner {
     header: Header,
     graphs: Vec<Graph>,
+    /// One per graph where the header has classes, else nothing.
     classes: Vec<u32>,
     targets: Vec<f64>,
+    /// One per graph where one of them has an id, else nothing.
+    ids: Vec<Option<Box<str>>>,
 }
+
+/// The class of a graph whose class is not known, in [`Inner::classes`].
+const NO_CLASS: u32 = u32::MAX;
 
 /// Graphs and all that is known of them. Immutable; cloning shares it.
 ///
-/// Two datasets are equal if their graphs, classes, targets, folds, schemas and names are; where they came from
-/// does not count.
+/// Two datasets are equal if their graphs, ids, classes, targets, folds, schemas and names are; where they came from
+/// does not count. What is missing in both is equal.
 ///
 /// ```
 /// use ppgn_graph::{Dataset, Graph, Task};
@@ -48,9 +57,10 @@ impl PartialEq for Dataset {
         let (h, k) = (&a.header, &b.header);
         a.graphs == b.graphs
             && a.classes == b.classes
-            && a.targets == b.targets
-            && (&h.name, h.graphs, &h.schema, &h.classes, &h.targets, &h.folds)
-                == (&k.name, k.graphs, &k.schema, &k.classes, &k.targets, &k.folds)
+            && header::same_targets(&a.targets, &b.targets)
+            && a.ids == b.ids
+            && (&h.name, h.graphs, &h.schema, &h.classes, &h.class_names, &h.targets, &h.folds)
+                == (&k.name, k.graphs, &k.schema, &k.classes, &k.class_names, &k.targets, &k.folds)
     }
 }
 
@@ -65,18 +75,28 @@ impl Dataset {
         let mut graphs = Vec::new();
         let mut classes = Vec::new();
         let mut targets = Vec::new();
+        let mut ids = Vec::new();
         for record in records {
             let record = record?;
             header.check(&record).map_err(|m| Error::unfit(format!("graph {}: {m}", graphs.len())))?;
-            if let (Some(known), Some(label)) = (&header.classes, record.label) {
-                classes.push(known.binary_search(&label).expect("checked above") as u32);
+            if let Some(known) = &header.classes {
+                let class = |label| known.binary_search(&label).expect("checked above") as u32;
+                classes.push(record.label.map_or(NO_CLASS, class));
             }
-            targets.extend_from_slice(&record.targets);
+            // One kind of NaN, so that equal data has equal bits.
+            targets.extend(record.targets.iter().map(|&y| if y.is_nan() { f64::NAN } else { y }));
+            if record.id.is_some() && ids.is_empty() {
+                ids.resize(graphs.len(), None);
+            }
+            if record.id.is_some() || !ids.is_empty() {
+                ids.push(record.id.map(String::into_boxed_str));
+            }
             graphs.push(record.graph);
         }
         let header = Header { graphs: graphs.len(), ..header };
+        header.check_class_names().map_err(Error::unfit)?;
         header.check_folds().map_err(Error::unfit)?;
-        Ok(Dataset(Arc::new(Inner { header, graphs, classes, targets })))
+        Ok(Dataset(Arc::new(Inner { header, graphs, classes, targets, ids })))
     }
 
     /// The dataset's name.
@@ -119,17 +139,32 @@ impl Dataset {
         self.0.header.task()
     }
 
-    /// The class of graph `i`, 0..classes-1, where graphs have classes.
+    /// What graph `i` is called in its file, where it has a name there.
+    pub fn id(&self, i: usize) -> Option<&str> {
+        self.0.ids.get(i)?.as_deref()
+    }
+
+    /// Whether any graph has an id.
+    pub fn has_ids(&self) -> bool {
+        !self.0.ids.is_empty()
+    }
+
+    /// The class of graph `i`, 0..classes-1; `None` where it is not known, or graphs have no classes at all.
     pub fn class(&self, i: usize) -> Option<usize> {
-        self.0.classes.get(i).map(|&c| c as usize)
+        self.0.classes.get(i).filter(|&&c| c != NO_CLASS).map(|&c| c as usize)
     }
 
-    /// The classes of all graphs, or nothing where they have none.
-    pub fn classes(&self) -> &[u32] {
-        &self.0.classes
+    /// Whether graphs have classes, be it that some are not known.
+    pub fn has_classes(&self) -> bool {
+        self.0.header.classes.is_some()
     }
 
-    /// The targets of graph `i`, in the order of [`Header::targets`].
+    /// The class of every graph, in order, as by [`class`](Dataset::class).
+    pub fn classes(&self) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
+        (0..self.len()).map(|i| self.class(i))
+    }
+
+    /// The targets of graph `i`, in the order of [`Header::targets`]; NaN is a target that is not known.
     pub fn targets(&self, i: usize) -> &[f64] {
         let width = self.0.header.targets.len();
         &self.0.targets[i * width..(i + 1) * width]
@@ -143,7 +178,8 @@ impl Dataset {
     /// Graph `i` with what is to be learned of it.
     pub fn record(&self, i: usize) -> Record {
         let label = self.0.header.classes.as_ref().zip(self.class(i)).map(|(classes, c)| classes[c]);
-        Record { graph: self.graph(i).clone(), label, targets: self.targets(i).to_vec() }
+        let id = self.id(i).map(String::from);
+        Record { graph: self.graph(i).clone(), id, label, targets: self.targets(i).to_vec() }
     }
 
     /// All graphs as records, in order.
@@ -173,6 +209,8 @@ impl Dataset {
             + std::mem::size_of_val(&*d.graphs)
             + std::mem::size_of_val(&*d.classes)
             + std::mem::size_of_val(&*d.targets)
+            + std::mem::size_of_val(&*d.ids)
+            + d.ids.iter().flatten().map(|id| id.len()).sum::<usize>()
     }
 }
 
@@ -181,7 +219,9 @@ impl Dataset {
 pub struct DatasetBuilder {
     name: String,
     graphs: Vec<Graph>,
-    labels: Option<Vec<i64>>,
+    ids: Option<Vec<Option<String>>>,
+    labels: Option<Vec<Option<i64>>>,
+    class_names: Vec<String>,
     targets: Vec<Target>,
     target_values: Vec<f64>,
     schema: Option<Schema>,
@@ -196,13 +236,42 @@ impl DatasetBuilder {
         self
     }
 
+    /// Sets what every graph is called, where it has a name.
+    pub fn ids(mut self, ids: Vec<Option<String>>) -> Self {
+        self.ids = Some(ids);
+        self
+    }
+
     /// Sets a class label for every graph; classes are their sorted distinct values.
-    pub fn labels(mut self, labels: Vec<i64>) -> Self {
+    pub fn labels(self, labels: Vec<i64>) -> Self {
+        self.known_labels(labels.into_iter().map(Some).collect())
+    }
+
+    /// Sets the class labels of the graphs whose class is known; classes are their sorted distinct values.
+    pub fn known_labels(mut self, labels: Vec<Option<i64>>) -> Self {
         self.labels = Some(labels);
         self
     }
 
-    /// Sets the targets and their values, graph after graph.
+    /// Sets the classes by their names, where known; they are numbered in [natural order](crate::text::natural).
+    ///
+    /// ```
+    /// use ppgn_graph::{Dataset, Graph};
+    /// let graphs = vec![Graph::undirected(1, []).unwrap(); 3];
+    /// let words = [Some("toxic"), None, Some("harmless")].map(|w| w.map(String::from));
+    /// let d = Dataset::builder("d").graphs(graphs).named_labels(words.to_vec()).build()?;
+    /// assert_eq!(d.header().class_names, ["harmless", "toxic"]);
+    /// assert_eq!((d.class(0), d.class(1), d.class(2)), (Some(1), None, Some(0)));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn named_labels(mut self, words: Vec<Option<String>>) -> Self {
+        let column = LabelColumn::of_words("", words.iter().flatten().cloned());
+        self.labels = Some(words.iter().map(|w| column.value_of(w.as_deref()?)).collect());
+        self.class_names = column.words().to_vec();
+        self
+    }
+
+    /// Sets the targets and their values, graph after graph; NaN where one is not known.
     pub fn targets(mut self, targets: Vec<Target>, values: Vec<f64>) -> Self {
         self.targets = targets;
         self.target_values = values;
@@ -235,6 +304,11 @@ impl DatasetBuilder {
         {
             return Err(Error::unfit(format!("{} class labels for {n} graphs", labels.len())));
         }
+        if let Some(ids) = &self.ids
+            && ids.len() != n
+        {
+            return Err(Error::unfit(format!("{} ids for {n} graphs", ids.len())));
+        }
         let width = self.targets.len();
         if self.target_values.len() != n * width {
             return Err(Error::unfit(format!(
@@ -249,16 +323,21 @@ impl DatasetBuilder {
                 Some(schema) => schema,
                 None => Schema::of(&self.graphs)?,
             },
-            classes: self.labels.as_ref().map(|l| LabelColumn::new("", l.iter().copied()).values().to_vec()),
+            classes: self
+                .labels
+                .as_ref()
+                .map(|l| LabelColumn::new("", l.iter().flatten().copied()).values().to_vec()),
+            class_names: self.class_names,
             targets: self.targets,
             folds: self.folds,
             provenance: self.provenance,
         };
-        let labels = self.labels;
+        let (labels, mut ids) = (self.labels, self.ids);
         let values = self.target_values;
         let records = self.graphs.into_iter().enumerate().map(|(i, graph)| {
-            let label = labels.as_ref().map(|l| l[i]);
-            Ok(Record { graph, label, targets: values[i * width..(i + 1) * width].to_vec() })
+            let label = labels.as_ref().and_then(|l| l[i]);
+            let id = ids.as_mut().and_then(|ids| ids[i].take());
+            Ok(Record { graph, id, label, targets: values[i * width..(i + 1) * width].to_vec() })
         });
         Dataset::collect(header, records)
     }
@@ -301,6 +380,29 @@ mod tests {
         assert_eq!(message(build(&[0], &[2])), "fold 1: test graph 2 is out of range, there are 2 graphs");
         assert_eq!(message(build(&[0], &[0])), "fold 1: graph 0 is in both lists");
         assert_eq!(message(build(&[1, 1], &[0])), "fold 1: graph 1 is twice in its list");
+    }
+
+    #[test]
+    fn what_is_missing_stays_missing() {
+        let build = |values: Vec<f64>| {
+            Dataset::builder("d")
+                .graphs(vec![labelled(&[1]), labelled(&[2])])
+                .ids(vec![None, Some("second".into())])
+                .known_labels(vec![Some(4), None])
+                .targets(vec![Target { name: "y".into(), unit: String::new() }], values)
+                .build()
+        };
+        let d = build(vec![f64::NAN, 2.0]).unwrap();
+        assert_eq!((d.id(0), d.id(1), d.has_ids()), (None, Some("second"), true));
+        assert_eq!(d.classes().collect::<Vec<_>>(), [Some(0), None]);
+        assert!(d.targets(0)[0].is_nan());
+        assert_eq!(d, build(vec![-f64::NAN, 2.0]).unwrap());
+        assert_eq!(d.digest(), build(vec![-f64::NAN, 2.0]).unwrap().digest());
+        assert_ne!(d, build(vec![1.0, 2.0]).unwrap());
+        let s = d.subset(&[1]).unwrap();
+        assert_eq!((s.id(0), s.class(0), s.record(0).label), (Some("second"), None, None));
+        let error = build(vec![f64::INFINITY, 2.0]).unwrap_err().to_string();
+        assert_eq!(error, "graph 0: the target `y` is not a finite number");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What features the graphs of a dataset have: columns of labels with their values, named attributes, positions.
 
+use super::header::repeated;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A column of categorical labels: its name and the values that occur, in ascending order.
 ///
@@ -16,18 +17,38 @@ use std::collections::BTreeSet;
 /// assert_eq!(atoms.number(6), Some(1));
 /// assert_eq!(atoms.number(7), None);
 /// ```
+///
+/// Labels that are words in the file (`"C"`, `"N"`) have the raw values 0, 1, ..., and the column knows the words. Their
+/// raw values mean the same in two datasets only where the columns are equal.
+///
+/// ```
+/// use ppgn_graph::LabelColumn;
+/// let atoms = LabelColumn::of_words("atom", ["O", "C", "H", "C"].map(String::from));
+/// assert_eq!((atoms.words(), atoms.values()), (&["C", "H", "O"].map(String::from)[..], &[0, 1, 2][..]));
+/// assert_eq!((atoms.value_of("O"), atoms.shown(2)), (Some(2), "O".to_string()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelColumn {
     name: String,
     values: Vec<i64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    words: Vec<String>,
 }
 
 impl LabelColumn {
     /// A column with these values; order and repetition do not matter.
     pub fn new(name: impl Into<String>, values: impl IntoIterator<Item = i64>) -> Self {
         let values: BTreeSet<i64> = values.into_iter().collect();
-        LabelColumn { name: name.into(), values: values.into_iter().collect() }
+        LabelColumn { name: name.into(), values: values.into_iter().collect(), words: Vec::new() }
+    }
+
+    /// A column of labels that are words, in [natural order](crate::text::natural); repetition does not matter.
+    pub fn of_words(name: impl Into<String>, words: impl IntoIterator<Item = String>) -> Self {
+        let distinct: HashSet<String> = words.into_iter().collect();
+        let mut words: Vec<String> = distinct.into_iter().collect();
+        words.sort_by(|a, b| crate::text::natural(a, b));
+        LabelColumn { name: name.into(), values: (0..words.len() as i64).collect(), words }
     }
 
     /// What the column is called.
@@ -38,6 +59,37 @@ impl LabelColumn {
     /// The raw values, ascending.
     pub fn values(&self) -> &[i64] {
         &self.values
+    }
+
+    /// The words that the raw values 0, 1, ... stand for; empty where labels are numbers.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The raw value of a word. O(L): a reader of many labels keeps a map.
+    pub fn value_of(&self, word: &str) -> Option<i64> {
+        self.words.iter().position(|w| w == word).map(|i| i as i64)
+    }
+
+    /// A raw value as the file has it: its word, or the number.
+    pub fn shown(&self, raw: i64) -> String {
+        match usize::try_from(raw).ok().and_then(|i| self.words.get(i)) {
+            Some(word) => word.clone(),
+            None => raw.to_string(),
+        }
+    }
+
+    /// What is wrong with the column, if something is: values that do not ascend, words that do not fit them.
+    pub(crate) fn defect(&self) -> Option<String> {
+        let name = &self.name;
+        if !self.values.is_sorted_by(|a, b| a < b) {
+            return Some(format!("the values of column `{name}` must ascend, each once"));
+        }
+        let numbers = || self.values.iter().enumerate().all(|(i, &v)| v == i as i64);
+        if !self.words.is_empty() && (self.words.len() != self.values.len() || !numbers()) {
+            return Some(format!("column `{name}` has words, so its values must be 0, 1, ..., one per word"));
+        }
+        repeated(&self.words).map(|word| format!("column `{name}` lists `{word}` twice"))
     }
 
     /// The number of a raw value, 0..L-1. O(log L).
@@ -129,7 +181,7 @@ impl Schema {
                 .iter()
                 .zip(labels)
                 .find(|(c, l)| c.number(**l).is_none())
-                .map(|(c, l)| (c.name.clone(), *l))
+                .map(|(c, l)| (c.name.clone(), c.shown(*l)))
         };
         if !self.node_labels.is_empty() {
             for u in 0..g.nodes() {

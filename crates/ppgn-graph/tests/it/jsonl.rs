@@ -86,7 +86,6 @@ fn what_a_header_gives_stands() {
         )),
         [
             "F:2: graph 0: the class label 4 is not among the dataset's [3, 5]",
-            "F:3: graph 1: no class label, but the dataset has classes",
             "F:4: graph 2: 1 node label columns, but the dataset has 0",
         ]
     );
@@ -102,11 +101,42 @@ fn what_a_header_gives_stands() {
 }
 
 #[test]
+fn ids_words_and_what_is_not_known() {
+    let d = dataset(concat!(
+        "{\"ppgn\":1}\n",
+        "{\"n\":1,\"id\":\"a\",\"label\":\"toxic\",\"targets\":[1,null],\"node_labels\":[\"C\"]}\n",
+        "{\"n\":1,\"id\":12,\"label\":null,\"node_labels\":[\"O\"]}\n",
+        "{\"n\":1,\"label\":\"harmless\",\"targets\":[null,2.5],\"node_labels\":[\"C\"]}\n",
+    ))
+    .unwrap();
+    assert_eq!((d.id(0), d.id(1), d.id(2)), (Some("a"), Some("12"), None));
+    assert_eq!(d.header().class_names, ["harmless", "toxic"]);
+    assert_eq!(d.classes().collect::<Vec<_>>(), [Some(1), None, Some(0)]);
+    assert_eq!(d.schema().node_labels[0].words(), ["C", "O"]);
+    let known: Vec<Vec<bool>> = (0..3).map(|i| d.targets(i).iter().map(|y| !y.is_nan()).collect()).collect();
+    assert_eq!(known, [[true, false], [false, false], [false, true]]);
+    // A header with names of classes gives their order.
+    let d = dataset("{\"ppgn\":1,\"classes\":[\"low\",\"high\"]}\n{\"n\":1,\"label\":\"high\"}\n").unwrap();
+    assert_eq!((d.header().class_names.join(" "), d.class(0)), ("low high".into(), Some(1)));
+    assert_eq!(
+        defects("{\"ppgn\":1}\n{\"n\":1,\"label\":1}\n{\"n\":1,\"label\":\"x\"}\n{\"n\":1,\"label\":[]}\n"),
+        [
+            "F:3: graph 1: the label is the string `x`, but the classes are integers",
+            "F:4: graph 2: `label`: the label must be an integer or a string, not a list (column 17)",
+        ]
+    );
+    assert_eq!(
+        defects("{\"ppgn\":1,\"classes\":[\"a\",\"a\"]}\n{\"n\":1}\n"),
+        ["F:1: two classes are called `a`"]
+    );
+}
+
+#[test]
 fn headers_that_are_none() {
     for (header, message) in [
         ("", "F: an empty file; the first line must be a header such as {\"ppgn\":1}"),
         ("[1]\n", "F:1: not a header such as {\"ppgn\":1}"),
-        ("{\"n\":1}\n", "F:1: not a header such as {\"ppgn\":1}: missing field `ppgn` (column 7)"),
+        ("{\"n\":1}\n", "F:1: not a header such as {\"ppgn\":1}: the key `ppgn` is missing (column 7)"),
         (
             "{\"ppgn\":2,\"new\":{}}\n",
             "F:1: version 2 of the format, this ppgn reads version 1: a newer ppgn wrote the file",
@@ -114,7 +144,7 @@ fn headers_that_are_none() {
         ("{\"ppgn\":0}\n", "F:1: version 0 of the format, this ppgn reads version 1"),
         (
             "{\"ppgn\":1,\"naem\":\"x\"}\n",
-            "F:1: unknown field `naem`, expected one of `ppgn`, `name`, `graphs`, `directed`, `schema`, `classes`, `targets`, `folds`, `provenance` (column 16)",
+            "F:1: the key `naem` is not known; there are `ppgn`, `name`, `graphs`, `directed`, `schema`, `classes`, `targets`, `folds`, `provenance` (column 16)",
         ),
         (
             "{\"ppgn\":1,\"directed\":true,\"schema\":{\"directed\":false}}",
@@ -149,8 +179,6 @@ fn header_and_graphs_must_agree() {
         [
             "F:1: `classes` must ascend, each value once",
             "F:1: fold 1: test graph 7 is out of range, there are 2 graphs",
-            "F:2: graph 0: no class label, but the dataset has classes",
-            "F:3: graph 1: no class label, but the dataset has classes",
         ]
     );
     let huge = "\"graphs\":18446744073709551615,\"folds\":[{\"train\":[4294967295],\"test\":[]}]";
@@ -170,7 +198,7 @@ fn bad_lines_are_told_and_passed_over() {
         [
             "F:3: graph 1: node 2 is out of range, the graph has 2 nodes (numbered from 0)",
             "F:4: graph 2: not a graph such as {\"n\":2,\"edges\":[[0,1]]}",
-            "F:5: graph 3: unknown field `x`, expected one of `n`, `label`, `targets`, `edges`, `node_labels`, `node_attributes`, `edge_labels`, `edge_attributes`, `positions` (column 10)",
+            "F:5: graph 3: the key `x` is not known; there are `n`, `id`, `label`, `targets`, `edges`, `node_labels`, `node_attributes`, `edge_labels`, `edge_attributes`, `positions` (column 10)",
             "F:6: graph 4: the line ends in the middle of a value: the file is cut short, or the line is broken in two",
         ]
     );

@@ -36,22 +36,88 @@ const PLAIN: Shape = Shape {
 /// Datasets with every kind of feature, in every combination.
 pub(crate) fn anything() -> impl Strategy<Value = Dataset> {
     let counts = (0..3usize, 0..3usize, 0..3usize, 0..3usize, 0..3usize, 0..3usize);
-    (any::<[bool; 3]>(), counts).prop_flat_map(|(bits, counts)| {
-        dataset(
-            Shape {
-                directed: bits[0],
-                positions: bits[1],
-                classes: bits[2],
-                node_labels: counts.0,
-                node_attributes: counts.1,
-                edge_labels: counts.2,
-                edge_attributes: counts.3,
-                targets: counts.4,
-                folds: counts.5,
-            },
-            true,
-        )
-    })
+    (any::<[bool; 3]>(), counts)
+        .prop_flat_map(|(bits, counts)| {
+            dataset(
+                Shape {
+                    directed: bits[0],
+                    positions: bits[1],
+                    classes: bits[2],
+                    node_labels: counts.0,
+                    node_attributes: counts.1,
+                    edge_labels: counts.2,
+                    edge_attributes: counts.3,
+                    targets: counts.4,
+                    folds: counts.5,
+                },
+                true,
+            )
+        })
+        .prop_flat_map(|d| {
+            let (graphs, some) = (d.len(), prop_oneof![1 => Just(1e-9), 1 => 0.1..0.9]);
+            let ids = (some, vec(text(), graphs)).prop_flat_map(|(some, texts)| {
+                texts.into_iter().map(|text| proptest::option::weighted(some, Just(text))).collect::<Vec<_>>()
+            });
+            (Just(d), any::<[bool; 2]>(), ids, vec(any::<[bool; 4]>(), graphs)).prop_map(
+                |(d, [words, gaps], ids, missing)| {
+                    let d = if words { with_words(&d) } else { d };
+                    let header = d.header().clone();
+                    let records = d.records().zip(ids).zip(missing).map(|((record, id), missing)| {
+                        let known = |i: usize| !(gaps && missing[i]);
+                        let targets = record.targets.iter().enumerate();
+                        let targets = targets.map(|(i, &y)| if known(i) { y } else { f64::NAN }).collect();
+                        Ok(Record {
+                            id,
+                            label: record.label.filter(|_| known(3)),
+                            targets,
+                            graph: record.graph,
+                        })
+                    });
+                    Dataset::collect(header, records).unwrap()
+                },
+            )
+        })
+}
+
+/// The same dataset with words in place of the labels of nodes, edges and graphs.
+fn with_words(d: &Dataset) -> Dataset {
+    let mut header = d.header().clone();
+    let words = |column: &LabelColumn| {
+        let words = column.values().iter().map(|v| format!("\"{v}\u{e9}"));
+        LabelColumn::of_words(column.name(), words)
+    };
+    let (nodes, edges) = (header.schema.node_labels.clone(), header.schema.edge_labels.clone());
+    header.schema.node_labels = nodes.iter().map(words).collect();
+    header.schema.edge_labels = edges.iter().map(words).collect();
+    let classes = header.classes.clone().unwrap_or_default();
+    header.class_names = classes.iter().map(|v| format!("class {v}")).collect();
+    header.classes = header.classes.map(|classes| (0..classes.len() as i64).collect());
+    let numbers = |columns: &[LabelColumn], named: &[LabelColumn], row: &[i64]| -> Vec<i64> {
+        let number = |(i, v): (usize, &i64)| {
+            assert!(columns[i].number(*v).is_some());
+            named[i].value_of(&format!("\"{v}\u{e9}")).unwrap()
+        };
+        row.iter().enumerate().map(number).collect()
+    };
+    let records = d.records().map(|record| {
+        let g = &record.graph;
+        let mut b = GraphBuilder::new(g.nodes(), g.is_directed());
+        b.edge_label_columns(edges.len()).edge_attribute_columns(g.edge_attribute_columns());
+        for (u, v, a) in g.edge_list() {
+            let labels = numbers(&edges, &header.schema.edge_labels, g.edge_labels(a));
+            b.edge_with(u as u32, v as u32, &labels, g.edge_attributes(a));
+        }
+        let rows = (0..g.nodes()).flat_map(|u| numbers(&nodes, &header.schema.node_labels, g.node_labels(u)));
+        b.node_labels(nodes.len(), rows.collect());
+        let rows = (0..g.nodes()).flat_map(|u| g.node_attributes(u).to_vec());
+        b.node_attributes(g.node_attribute_columns(), rows.collect());
+        if let Some(positions) = g.positions() {
+            b.positions(positions.to_vec());
+        }
+        let label = record.label.map(|label| classes.binary_search(&label).unwrap() as i64);
+        Ok(Record { graph: b.build().unwrap(), label, ..record })
+    });
+    Dataset::collect(header.clone(), records.collect::<Vec<_>>()).unwrap()
 }
 
 /// Datasets of bare graphs: directed or not, with loops or not.
@@ -81,6 +147,7 @@ fn dataset(shape: Shape, loops: bool) -> impl Strategy<Value = Dataset> {
                             records.iter().filter_map(|r| r.label).chain(more.clone()).collect();
                         labels.into_iter().collect()
                     }),
+                    class_names: Vec::new(),
                     targets: (0..shape.targets)
                         .map(|i| Target { name: format!("{i}{}", texts[i]), unit: texts[i + 1].clone() })
                         .collect(),
@@ -145,7 +212,7 @@ fn size() -> impl Strategy<Value = usize> {
 fn record(shape: Shape, loops: bool) -> impl Strategy<Value = Record> {
     let label = label().prop_map(move |l| shape.classes.then_some(l));
     (size().prop_flat_map(move |n| graph(n, shape, loops)), label, vec(real(), shape.targets))
-        .prop_map(|(graph, label, targets)| Record { graph, label, targets })
+        .prop_map(|(graph, label, targets)| Record { graph, id: None, label, targets })
 }
 
 fn graph(n: usize, shape: Shape, loops: bool) -> impl Strategy<Value = Graph> {

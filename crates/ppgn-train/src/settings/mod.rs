@@ -12,7 +12,7 @@ pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
 pub use training::Training;
 
-use crate::data::{Goal, Scaling};
+use crate::data::{Goal, Scaling, all_known};
 use crate::error::{Error, Result};
 use crate::preset::Preset;
 use file::ConfigFile;
@@ -115,6 +115,7 @@ impl Settings {
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
         let goal = Goal::of(dataset, targets)?;
+        all_known(dataset, &goal)?;
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;

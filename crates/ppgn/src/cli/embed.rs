@@ -79,7 +79,7 @@ fn default_file(dataset: &Dataset) -> PathBuf {
     format!("{}.embedding.npz", file_name(dataset.name())).into()
 }
 
-/// Writes `embedding` in the network's precision, and where the data has classes their labels as `label`.
+/// Writes `embedding` in the network's precision, and where the classes of all graphs are known their labels as `label`.
 fn write(
     path: &Path,
     dataset: &Dataset,
@@ -89,15 +89,15 @@ fn write(
 ) -> Result<()> {
     let numbers = rows.iter().flatten().copied();
     let shape = [rows.len(), features];
-    let labels = dataset.records().map_while(|record| record.label);
+    let labels: Option<Vec<i64>> = dataset.records().map(|record| record.label).collect();
     write_npz(path, |npz| {
         match precision {
             Precision::F32 => npz.array("embedding", &shape, numbers.map(|x| x as f32))?,
             Precision::F64 => npz.array("embedding", &shape, numbers)?,
         }
-        match dataset.classes().is_empty() {
-            true => Ok(()),
-            false => npz.array("label", &[dataset.len()], labels),
+        match labels.filter(|_| dataset.has_classes()) {
+            Some(labels) => npz.array("label", &[dataset.len()], labels),
+            None => Ok(()),
         }
     })?;
     Ok(())

@@ -111,26 +111,36 @@ fn quality(
     rows: &[Row],
 ) -> Option<(&'static str, serde_json::Value)> {
     match &settings.goal {
-        Goal::Classes(_) if !dataset.classes().is_empty() => {
-            let mut right = 0;
+        Goal::Classes(_) if dataset.has_classes() => {
+            let (mut right, mut known) = (0, 0);
             for (i, row) in rows.iter().enumerate() {
                 let Row::Said(Prediction::Class { class, .. }) = row else { return None };
-                right += usize::from(dataset.record(i).label == Some(*class));
+                let Some(label) = dataset.record(i).label else { continue };
+                known += 1;
+                right += usize::from(label == *class);
             }
-            Some(("accuracy", (right as f64 / rows.len() as f64).into()))
+            (known > 0).then(|| ("accuracy", (right as f64 / known as f64).into()))
         }
         Goal::Targets(targets) => {
             let known = &dataset.header().targets;
             let columns: Option<Vec<usize>> =
                 targets.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect();
             let columns = columns?;
-            let mut errors = vec![0.0; columns.len()];
+            let mut errors = vec![(0.0, 0usize); columns.len()];
             for (i, row) in rows.iter().enumerate() {
                 let Row::Said(Prediction::Values(values)) = row else { return None };
                 let truth = dataset.targets(i);
-                for ((error, &c), value) in errors.iter_mut().zip(&columns).zip(values) {
-                    *error += (value - truth[c]).abs() / rows.len() as f64;
+                for (((error, known), &c), value) in errors.iter_mut().zip(&columns).zip(values) {
+                    if !truth[c].is_nan() {
+                        *error += (value - truth[c]).abs();
+                        *known += 1;
+                    }
                 }
+            }
+            // A target that no graph knows has no error.
+            let errors: Vec<f64> = errors.iter().map(|(error, known)| error / *known as f64).collect();
+            if errors.iter().any(|e| e.is_nan()) {
+                return None;
             }
             let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
             Some(("mae", by_target(&names, &errors)))

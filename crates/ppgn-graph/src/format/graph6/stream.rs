@@ -132,15 +132,22 @@ impl<R: BufRead> Reader<'_, R> {
 /// Writes a stream, one line per graph: digraph6 where the dataset is directed, else graph6, and sparse6 for the graphs
 /// that graph6 cannot hold.
 pub(crate) fn write(records: Records<'_>, out: &Path, options: WriteOptions) -> Result<Written> {
-    let dropped = beyond_graph6(&records.header);
+    let mut stream = records.records.peekable();
+    let mut dropped = beyond_graph6(&records.header);
+    if matches!(stream.peek(), Some(Ok(Record { id: Some(_), .. }))) {
+        dropped.push("ids".into());
+    }
     if !dropped.is_empty() && !options.lossy {
         return Err(Error::Lossy { format: "graph6", losses: dropped });
     }
     let Header { graphs, schema: Schema { directed, .. }, .. } = records.header;
-    write_lines(graphs, records.records, out, b"", |record, line| {
+    write_lines(graphs, stream, out, b"", |record, line| {
         if record.graph.is_directed() != directed {
             let word = |directed| if directed { "directed" } else { "undirected" };
             return Err(format!("{}, but the dataset is {}", word(!directed), word(directed)));
+        }
+        if record.id.is_some() && !options.lossy {
+            return Err("it has an id, which graph6 cannot hold".into());
         }
         encode(&record.graph, line)
     })?;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A table as it was read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Columns<T> {
     pub(super) width: usize,
     pub(super) rows: usize,
@@ -28,7 +28,7 @@ impl<T> Columns<T> {
     }
 
     /// Ends a row that began when there were `start` values.
-    fn end_row<E: Error>(&mut self, start: usize) -> Result<(), E> {
+    pub(super) fn end_row<E: Error>(&mut self, start: usize) -> Result<(), E> {
         let width = self.values.len() - start;
         if self.rows > 0 && width != self.width {
             let (rows, first) = (self.rows, self.width);
@@ -49,7 +49,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Columns<T> {
             type Value = Columns<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a list of values, or of rows of values")
+                f.write_str("a table must be a list of values, or of rows of values")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Columns<T>, A::Error> {
@@ -85,7 +85,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Row<'_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a value or a row of values")
+        f.write_str("an entry of a table must be a number or a row of numbers")
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn integers(text: &str) -> Result<Columns<i64>, String> {
-        serde_json::from_str(text).map_err(|e| super::super::explain(&e))
+        serde_json::from_str(text).map_err(|e| super::super::explain(&e, text.as_bytes()))
     }
 
     #[test]
@@ -155,14 +155,15 @@ mod tests {
     fn what_is_not_a_table() {
         let wrong = |text| integers(text).unwrap_err();
         assert_eq!(wrong("[[1,2],[3]]"), "row 1 of a table has 1 values, the first has 2 (column 10)");
-        assert_eq!(wrong("[1,2.5]"), "invalid type: floating point `2.5`, expected i64 (column 6)");
+        assert_eq!(wrong("[1,2.5]"), "it must be an integer, not 2.5 (column 6)");
         assert_eq!(
             wrong("[9223372036854775808]"),
-            "invalid value: integer `9223372036854775808`, expected i64 (column 20)"
+            "it must be an integer, not 9223372036854775808 (column 20)"
         );
-        assert!(wrong("[null]").starts_with("invalid type: null, expected a value or a row of values"));
-        assert!(wrong("[[[1]]]").starts_with("invalid type: sequence, expected i64"));
-        assert!(wrong("7").starts_with("invalid type: integer `7`, expected a list"));
+        let null = "an entry of a table must be a number or a row of numbers, not null";
+        assert!(wrong("[null]").starts_with(null));
+        assert!(wrong("[[[1]]]").starts_with("it must be an integer, not a list"));
+        assert!(wrong("7").starts_with("a table must be a list of values, or of rows of values, not 7"));
         assert!(wrong("[1,").starts_with("the line ends in the middle"));
     }
 }

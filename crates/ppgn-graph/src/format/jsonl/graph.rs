@@ -2,10 +2,14 @@
 
 use super::columns::{Columns, Rows};
 use super::explain;
-use crate::dataset::{Record, Schema};
+use super::labels::{Label, LabelRow, LabelTable, Vocabulary};
+use crate::dataset::{Header, Record};
 use crate::graph::{Graph, GraphBuilder};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as Write};
+use std::collections::HashMap;
+use std::fmt;
 
 /// A line as it was read.
 #[derive(Debug, Deserialize)]
@@ -13,16 +17,86 @@ use serde::{Deserialize, Serialize as Write};
 pub(super) struct GraphLine {
     n: u64,
     #[serde(default)]
-    pub(super) label: Option<i64>,
+    id: Option<Id>,
     #[serde(default)]
-    pub(super) targets: Vec<f64>,
+    pub(super) label: Option<Label>,
+    #[serde(default)]
+    pub(super) targets: Option<Vec<Option<f64>>>,
     #[serde(default)]
     edges: Vec<(u32, u32)>,
-    node_labels: Option<Columns<i64>>,
+    node_labels: Option<LabelTable>,
     node_attributes: Option<Columns<f64>>,
-    edge_labels: Option<Columns<i64>>,
+    edge_labels: Option<LabelTable>,
     edge_attributes: Option<Columns<f64>>,
     positions: Option<Vec<[f64; 3]>>,
+}
+
+/// An id: a string, or an integer, which is read as its digits.
+#[derive(Debug)]
+struct Id(String);
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Id;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("the id must be a string or an integer")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
+                Ok(Id(text.into()))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Text)
+    }
+}
+
+/// What a header says about the words of its graphs: found once, used for every line.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    node_labels: Vocabulary,
+    edge_labels: Vocabulary,
+    /// The class of each name, where classes have names.
+    classes: Option<HashMap<String, i64>>,
+}
+
+impl Words {
+    pub(super) fn of(header: &Header) -> Self {
+        let classes = header.classes.iter().flatten().copied();
+        Words {
+            node_labels: Vocabulary::of(&header.schema.node_labels),
+            edge_labels: Vocabulary::of(&header.schema.edge_labels),
+            classes: (!header.class_names.is_empty())
+                .then(|| header.class_names.iter().cloned().zip(classes).collect()),
+        }
+    }
+
+    fn class(&self, label: Label) -> Result<i64, String> {
+        match (label, &self.classes) {
+            (Label::Number(label), None) => Ok(label),
+            (Label::Word(word), Some(classes)) => classes.get(&word).copied().ok_or_else(|| {
+                let shown: String = word.chars().take(40).collect();
+                format!("the class `{shown}` is not among those that the header lists")
+            }),
+            (Label::Number(label), Some(_)) => Err(format!(
+                "the label is the integer {label}, but the classes have names, which are strings"
+            )),
+            (Label::Word(word), None) => {
+                let shown: String = word.chars().take(40).collect();
+                Err(format!("the label is the string `{shown}`, but the classes are integers"))
+            }
+        }
+    }
 }
 
 impl GraphLine {
@@ -31,7 +105,7 @@ impl GraphLine {
         if !line.trim_ascii_start().starts_with(b"{") {
             return Err("not a graph such as {\"n\":2,\"edges\":[[0,1]]}".into());
         }
-        serde_json::from_slice(line).map_err(|e| explain(&e))
+        serde_json::from_slice(line).map_err(|e| explain(&e, line))
     }
 
     /// The number of nodes that the line claims; 0 where more than can exist, which `into_record` refuses.
@@ -39,17 +113,25 @@ impl GraphLine {
         if self.n < u64::from(u32::MAX) { self.n } else { 0 }
     }
 
-    /// The record, as a graph of this schema, and how many edges were given again and merged.
-    pub(super) fn into_record(self, schema: &Schema, max_nodes: u64) -> Result<(Record, usize), String> {
+    /// The record, as a graph of this header, and how many edges were given again and merged.
+    pub(super) fn into_record(
+        self,
+        header: &Header,
+        words: &Words,
+        max_nodes: u64,
+    ) -> Result<(Record, usize), String> {
+        let schema = &header.schema;
         if self.n > max_nodes {
             return Err(format!("{} nodes, more than the limit of {max_nodes}", self.n));
         }
         let n = usize::try_from(self.n).map_err(|_| format!("{} nodes", self.n))?;
         let m = self.edges.len();
-        let node_labels = table("node_labels", self.node_labels, n, "nodes", schema.node_labels.len())?;
+        let node_labels = self.node_labels.map(|t| t.resolve(&words.node_labels)).transpose()?;
+        let edge_labels = self.edge_labels.map(|t| t.resolve(&words.edge_labels)).transpose()?;
+        let node_labels = table("node_labels", node_labels, n, "nodes", schema.node_labels.len())?;
         let node_attributes =
             table("node_attributes", self.node_attributes, n, "nodes", schema.node_attributes.len())?;
-        let edge_labels = table("edge_labels", self.edge_labels, m, "edges", schema.edge_labels.len())?;
+        let edge_labels = table("edge_labels", edge_labels, m, "edges", schema.edge_labels.len())?;
         let edge_attributes =
             table("edge_attributes", self.edge_attributes, m, "edges", schema.edge_attributes.len())?;
 
@@ -68,18 +150,22 @@ impl GraphLine {
         }
         let graph = b.build().map_err(|e| e.to_string())?;
         let merged = m - graph.edges();
-        Ok((Record { graph, label: self.label, targets: self.targets }, merged))
+        let label = self.label.map(|label| words.class(label)).transpose()?;
+        let targets = match self.targets {
+            Some(targets) => targets.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect(),
+            None => vec![f64::NAN; header.targets.len()],
+        };
+        Ok((Record { graph, id: self.id.map(|Id(id)| id), label, targets }, merged))
     }
 
-    /// The number of node label columns with their values; `None` if the graph has no nodes to show them.
-    pub(super) fn node_label_table(&self) -> Option<(usize, &[i64])> {
-        (self.n > 0).then(|| self.node_labels.as_ref().map_or((0, &[][..]), |c| (c.width, &c.values)))
+    /// The node labels, or no table; `None` if the graph has no nodes to show them.
+    pub(super) fn node_label_table(&self) -> Option<Option<&LabelTable>> {
+        (self.n > 0).then_some(self.node_labels.as_ref())
     }
 
     /// The same of its edges.
-    pub(super) fn edge_label_table(&self) -> Option<(usize, &[i64])> {
-        let some = !self.edges.is_empty();
-        some.then(|| self.edge_labels.as_ref().map_or((0, &[][..]), |c| (c.width, &c.values)))
+    pub(super) fn edge_label_table(&self) -> Option<Option<&LabelTable>> {
+        (!self.edges.is_empty()).then_some(self.edge_labels.as_ref())
     }
 
     /// The number of node attributes, and whether nodes have positions; `None` if there are no nodes.
@@ -113,28 +199,45 @@ fn table<T>(
     }
 }
 
-/// A record to be written.
-pub(super) struct Line<'a>(pub(super) &'a Record);
+/// A record to be written, and the header that has the words of its labels.
+pub(super) struct Line<'a>(pub(super) &'a Record, pub(super) &'a Header);
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Record { graph: g, label, targets } = self.0;
+        let Line(Record { graph: g, id, label, targets }, header) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("n", &g.nodes())?;
-        if let Some(label) = label {
-            map.serialize_entry("label", label)?;
+        if let Some(id) = id {
+            map.serialize_entry("id", id)?;
+        }
+        match (label, &header.classes) {
+            (Some(label), Some(classes)) if !header.class_names.is_empty() => {
+                let class = classes.binary_search(label).ok().and_then(|c| header.class_names.get(c));
+                map.serialize_entry("label", &class)?;
+            }
+            (Some(label), _) => map.serialize_entry("label", label)?,
+            (None, Some(_)) => map.serialize_entry("label", &())?,
+            (None, None) => {}
         }
         if !targets.is_empty() {
-            map.serialize_entry("targets", targets)?;
+            let known: Vec<Option<f64>> = targets.iter().map(|&y| (!y.is_nan()).then_some(y)).collect();
+            map.serialize_entry("targets", &known)?;
         }
         map.serialize_entry("edges", &Edges(g))?;
         let nodes = 0..g.nodes();
         let edges = || g.edge_list().map(|(_, _, a)| a);
-        entry(&mut map, "node_labels", g.node_label_columns(), || nodes.clone().map(|u| g.node_labels(u)))?;
+        let schema = &header.schema;
+        if g.node_label_columns() > 0 {
+            let rows = || nodes.clone().map(|u| LabelRow(&schema.node_labels, g.node_labels(u)));
+            map.serialize_entry("node_labels", &Listed(rows))?;
+        }
         entry(&mut map, "node_attributes", g.node_attribute_columns(), || {
             nodes.clone().map(|u| g.node_attributes(u))
         })?;
-        entry(&mut map, "edge_labels", g.edge_label_columns(), || edges().map(|a| g.edge_labels(a)))?;
+        if g.edge_label_columns() > 0 {
+            let rows = || edges().map(|a| LabelRow(&schema.edge_labels, g.edge_labels(a)));
+            map.serialize_entry("edge_labels", &Listed(rows))?;
+        }
         entry(&mut map, "edge_attributes", g.edge_attribute_columns(), || {
             edges().map(|a| g.edge_attributes(a))
         })?;
@@ -157,6 +260,15 @@ where
     }
 }
 
+/// What an iterator gives, as a list.
+struct Listed<F>(F);
+
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Listed<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0())
+    }
+}
+
 struct Edges<'a>(&'a Graph);
 
 impl Serialize for Edges<'_> {
@@ -168,37 +280,81 @@ impl Serialize for Edges<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::LabelColumn;
+    use crate::dataset::{LabelColumn, Schema};
 
-    fn schema(node_labels: usize, edge_labels: usize) -> Schema {
+    fn header(node_labels: usize, edge_labels: usize) -> Header {
         let columns = |k| vec![LabelColumn::new("", []); k];
-        Schema { node_labels: columns(node_labels), edge_labels: columns(edge_labels), ..Schema::default() }
+        let schema = Schema {
+            node_labels: columns(node_labels),
+            edge_labels: columns(edge_labels),
+            ..Schema::default()
+        };
+        Header { schema, ..Header::default() }
     }
 
-    fn record(line: &str, schema: &Schema) -> Result<(Record, usize), String> {
-        GraphLine::parse(line.as_bytes())?.into_record(schema, 100)
+    fn record(line: &str, header: &Header) -> Result<(Record, usize), String> {
+        GraphLine::parse(line.as_bytes())?.into_record(header, &Words::of(header), 100)
     }
 
-    fn text(record: &Record) -> String {
-        serde_json::to_string(&Line(record)).unwrap()
+    fn text(record: &Record, header: &Header) -> String {
+        serde_json::to_string(&Line(record, header)).unwrap()
     }
 
     #[test]
     fn a_line_as_a_person_writes_it() {
-        let line = r#"{"n": 3, "edges": [[2, 1], [0, 1]], "edge_labels": [[5, 6], [7, 8]], "label": -1}"#;
-        let (r, merged) = record(line, &schema(0, 2)).unwrap();
+        let line =
+            r#"{"n": 3, "edges": [[2, 1], [0, 1]], "edge_labels": [[5, 6], [7, 8]], "label": -1, "id": 7}"#;
+        let two = header(0, 2);
+        let (r, merged) = record(line, &two).unwrap();
         assert_eq!(merged, 0);
         assert_eq!(r.graph.edge_labels(r.graph.arc(1, 2).unwrap()), [5, 6]);
-        assert_eq!(text(&r), r#"{"n":3,"label":-1,"edges":[[0,1],[1,2]],"edge_labels":[[7,8],[5,6]]}"#);
-        let (r, _) = record(r#"{"n":0}"#, &schema(1, 1)).unwrap();
+        let written = r#"{"n":3,"id":"7","label":-1,"edges":[[0,1],[1,2]],"edge_labels":[[7,8],[5,6]]}"#;
+        assert_eq!(text(&r, &two), written);
+        let one = header(1, 1);
+        let (r, _) = record(r#"{"n":0}"#, &one).unwrap();
         assert_eq!((r.graph.node_label_columns(), r.graph.edge_label_columns()), (1, 1));
-        assert_eq!(text(&r), r#"{"n":0,"edges":[],"node_labels":[],"edge_labels":[]}"#);
+        assert_eq!(text(&r, &one), r#"{"n":0,"edges":[],"node_labels":[],"edge_labels":[]}"#);
+    }
+
+    #[test]
+    fn words_and_what_is_missing() {
+        let target = |name: &str| crate::Target { name: name.into(), unit: String::new() };
+        let schema = Schema {
+            node_labels: vec![LabelColumn::of_words("atom", ["C", "O"].map(String::from))],
+            ..Schema::default()
+        };
+        let header = Header {
+            schema,
+            classes: Some(vec![0, 1]),
+            class_names: vec!["no".into(), "yes".into()],
+            targets: vec![target("a"), target("b")],
+            ..Header::default()
+        };
+        let line = r#"{"n":2,"label":"yes","targets":[null,1.5],"edges":[],"node_labels":["O","C"]}"#;
+        let (r, _) = record(line, &header).unwrap();
+        assert_eq!((r.label, r.graph.node_labels(0), r.targets[1]), (Some(1), &[1][..], 1.5));
+        assert!(r.targets[0].is_nan());
+        assert_eq!(text(&r, &header), line);
+        let (r, _) = record(r#"{"n":0}"#, &header).unwrap();
+        assert_eq!(
+            text(&r, &header),
+            r#"{"n":0,"label":null,"targets":[null,null],"edges":[],"node_labels":[]}"#
+        );
+        let wrong = |line: &str| record(line, &header).unwrap_err();
+        assert_eq!(
+            wrong(r#"{"n":0,"label":"maybe"}"#),
+            "the class `maybe` is not among those that the header lists"
+        );
+        assert!(
+            wrong(r#"{"n":0,"label":1}"#)
+                .starts_with("the label is the integer 1, but the classes have names")
+        );
     }
 
     #[test]
     fn edges_given_twice() {
         let given = |labels: &str| {
-            record(&format!(r#"{{"n":2,"edges":[[0,1],[1,0]],"edge_labels":{labels}}}"#), &schema(0, 1))
+            record(&format!(r#"{{"n":2,"edges":[[0,1],[1,0]],"edge_labels":{labels}}}"#), &header(0, 1))
         };
         assert_eq!(given("[3,3]").map(|(r, merged)| (r.graph.edges(), merged)), Ok((1, 1)));
         assert_eq!(
@@ -210,26 +366,35 @@ mod tests {
     #[test]
     fn what_is_wrong_is_reported() {
         for (line, message) in [
-            (r#"{"edges":[]}"#, "missing field `n`"),
-            (r#"{"n":2,"edge":[]}"#, "unknown field `edge`, expected one of `n`, `label`"),
-            (r#"{"n":2,"n":2}"#, "duplicate field `n`"),
+            (r#"{"edges":[]}"#, "the key `n` is missing"),
+            (r#"{"n":2,"edge":[]}"#, "the key `edge` is not known; there are `n`, `id`, `label`"),
+            (r#"{"n":2,"n":2}"#, "the key `n` is there twice"),
             (r#"{"n":101}"#, "101 nodes, more than the limit of 100"),
-            (r#"{"n":-1}"#, "invalid value: integer `-1`, expected u64"),
+            (r#"{"n":-1}"#, "`n`: it must be a whole number, 0 or more, not -1 (column 7)"),
+            (
+                r#"{"n":1,"label":true}"#,
+                "`label`: the label must be an integer or a string, not true (column 19)",
+            ),
+            (r#"{"n":1,"label":1.0}"#, "`label`: the label must be an integer or a string, not 1.0"),
+            (r#"{"n":1,"label":"x"}"#, "the label is the string `x`, but the classes are integers"),
+            (r#"{"n":1,"id":[]}"#, "`id`: the id must be a string or an integer, not a list"),
             (r#"{"n":2,"edges":[[0,2]]}"#, "node 2 is out of range, the graph has 2 nodes"),
-            (r#"{"n":2,"edges":[[0]]}"#, "invalid length 1, expected a tuple of size 2"),
-            (r#"{"n":2,"edges":[[0,1,1]]}"#, "trailing characters"),
+            (r#"{"n":2,"edges":[[0]]}"#, "`edges`: a list of 1, where a pair of node numbers is needed"),
+            (r#"{"n":2,"edges":[["0",1]]}"#, "`edges`: it must be a whole number, 0 or more, not \"0\""),
+            (r#"{"n":2,"edges":[[0,1,1]]}"#, "not valid JSON, trailing characters"),
             (r#"{"n":2,"node_labels":[1]}"#, "`node_labels` has 1 entries, but there are 2 nodes"),
             (r#"{"n":2,"edge_attributes":[1]}"#, "`edge_attributes` has 1 entries, but there are 0 edges"),
             (r#"{"n":2,"positions":[[0,0,0]]}"#, "positions: 1 values, but 2 are needed"),
-            (r#"{"n":1,"targets":[1e999]}"#, "number out of range"),
-            (r#"{"n":1,"targets":[NaN]}"#, "expected value"),
-            (r#"{"n":1} x"#, "trailing characters"),
+            (r#"{"n":1,"targets":[1e999]}"#, "not valid JSON, number out of range"),
+            (r#"{"n":1,"targets":[NaN]}"#, "not valid JSON, expected value"),
+            (r#"{"n":1,"targets":["1"]}"#, "`targets`: it must be a number, not \"1\""),
+            (r#"{"n":1} x"#, "not valid JSON, trailing characters"),
             (r#"{"n":1,"edges":[[0,0]"#, "the line ends in the middle of a value"),
             ("\u{7f}", "not a graph such as"),
             ("[3]", "not a graph such as"),
             ("{\"n\":1,\"label\":\"\u{7f}", "the line ends in the middle"),
         ] {
-            let error = record(line, &schema(0, 0)).unwrap_err();
+            let error = record(line, &header(0, 0)).unwrap_err();
             assert!(error.starts_with(message), "{line}: {error}");
         }
     }

@@ -1,10 +1,10 @@
 //! The header line: its keys, which of them may be absent, and how those are found in the rest of the file.
 
 use super::graph::GraphLine;
+use super::labels::{Label, LabelTable, Labels, Seen};
 use super::{VERSION, explain};
 use crate::dataset::{Fold, Header, LabelColumn, Provenance, Schema, Target, numbered};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// The header as it was read.
 #[derive(Debug, Deserialize)]
@@ -16,7 +16,7 @@ pub(super) struct HeaderLine {
     pub(super) graphs: Option<usize>,
     directed: Option<bool>,
     pub(super) schema: Option<Schema>,
-    classes: Option<Vec<i64>>,
+    classes: Option<Labels>,
     targets: Option<Vec<Target>>,
     #[serde(default)]
     folds: Vec<Fold>,
@@ -34,14 +34,14 @@ impl HeaderLine {
         }
         // The version first: a later one may have keys that this one does not know.
         let Version { ppgn } = serde_json::from_slice(line).map_err(|e| match e.is_eof() {
-            true => explain(&e),
-            false => format!("not a header such as {{\"ppgn\":{VERSION}}}: {}", explain(&e)),
+            true => explain(&e, line),
+            false => format!("not a header such as {{\"ppgn\":{VERSION}}}: {}", explain(&e, line)),
         })?;
         if ppgn != VERSION {
             let hint = if ppgn > VERSION { ": a newer ppgn wrote the file" } else { "" };
             return Err(format!("version {ppgn} of the format, this ppgn reads version {VERSION}{hint}"));
         }
-        let header: HeaderLine = serde_json::from_slice(line).map_err(|e| explain(&e))?;
+        let header: HeaderLine = serde_json::from_slice(line).map_err(|e| explain(&e, line))?;
         match (header.directed, &header.schema) {
             (Some(a), Some(schema)) if a != schema.directed => {
                 Err("`directed` contradicts `schema`; a header with a schema needs only the latter".into())
@@ -54,15 +54,27 @@ impl HeaderLine {
     pub(super) fn complete(self, survey: Survey, stem: String, provenance: Provenance) -> Header {
         let graphs = self.graphs.unwrap_or(survey.graphs);
         let found = survey.into_header(self.directed.unwrap_or(false));
-        let (schema, classes, targets) = match self.schema {
-            Some(schema) => (schema, self.classes, self.targets.unwrap_or_default()),
-            None => (found.schema, self.classes.or(found.classes), self.targets.unwrap_or(found.targets)),
+        let given = match self.classes {
+            None => None,
+            Some(Labels::Numbers(numbers)) => Some((numbers, Vec::new())),
+            Some(Labels::Words(words)) => Some(((0..words.len() as i64).collect(), words)),
         };
+        let (schema, known, targets) = match self.schema {
+            Some(schema) => (schema, None, self.targets.unwrap_or_default()),
+            None => (
+                found.schema,
+                found.classes.map(|classes| (classes, found.class_names)),
+                self.targets.unwrap_or(found.targets),
+            ),
+        };
+        let (classes, class_names) = given.or(known).unzip();
+        let class_names = class_names.unwrap_or_default();
         Header {
             name: self.name.unwrap_or(stem),
             graphs,
             schema,
             classes,
+            class_names,
             targets,
             folds: self.folds,
             provenance: self.provenance.unwrap_or(provenance),
@@ -74,11 +86,11 @@ impl HeaderLine {
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) graphs: usize,
-    node_labels: Option<Vec<BTreeSet<i64>>>,
-    edge_labels: Option<Vec<BTreeSet<i64>>>,
+    node_labels: Option<Vec<Seen>>,
+    edge_labels: Option<Vec<Seen>>,
     node_attributes: Option<(usize, bool)>,
     edge_attributes: Option<usize>,
-    classes: BTreeSet<i64>,
+    classes: Seen,
     targets: Option<usize>,
 }
 
@@ -90,8 +102,14 @@ impl Survey {
         note_labels(&mut self.edge_labels, line.edge_label_table());
         self.node_attributes = self.node_attributes.or(line.node_attribute_columns());
         self.edge_attributes = self.edge_attributes.or(line.edge_attribute_columns());
-        self.classes.extend(line.label);
-        self.targets.get_or_insert(line.targets.len());
+        match &line.label {
+            Some(Label::Number(label)) => _ = self.classes.numbers.insert(*label),
+            Some(Label::Word(word)) if !self.classes.words.contains(word) => {
+                self.classes.words.insert(word.clone());
+            }
+            _ => {}
+        }
+        self.targets = self.targets.or(line.targets.as_ref().map(Vec::len));
     }
 
     fn into_header(self, directed: bool) -> Header {
@@ -105,27 +123,30 @@ impl Survey {
             positions,
         };
         let targets = numbered("target", self.targets.unwrap_or(0));
+        let classes = self.classes.column(String::new());
         Header {
             schema,
-            classes: (!self.classes.is_empty()).then(|| self.classes.into_iter().collect()),
+            classes: (!classes.values().is_empty()).then(|| classes.values().to_vec()),
+            class_names: classes.words().to_vec(),
             targets: targets.into_iter().map(|name| Target { name, unit: String::new() }).collect(),
             ..Header::default()
         }
     }
 }
 
-fn note_labels(known: &mut Option<Vec<BTreeSet<i64>>>, table: Option<(usize, &[i64])>) {
-    let Some((width, values)) = table else { return };
-    let sets = known.get_or_insert_with(|| vec![BTreeSet::new(); width]);
-    if width == sets.len() && width > 0 {
-        values.iter().enumerate().for_each(|(i, &label)| _ = sets[i % width].insert(label));
+fn note_labels(known: &mut Option<Vec<Seen>>, table: Option<Option<&LabelTable>>) {
+    let Some(table) = table else { return };
+    let width = table.map_or(0, LabelTable::width);
+    let sets = known.get_or_insert_with(|| vec![Seen::default(); width]);
+    if let Some(table) = table.filter(|_| width == sets.len()) {
+        sets.iter_mut().enumerate().for_each(|(c, seen)| table.note(c, seen));
     }
 }
 
-fn columns(sets: Option<Vec<BTreeSet<i64>>>) -> Vec<LabelColumn> {
+fn columns(sets: Option<Vec<Seen>>) -> Vec<LabelColumn> {
     let sets = sets.unwrap_or_default();
     let names = numbered("label", sets.len());
-    names.into_iter().zip(sets).map(|(name, set)| LabelColumn::new(name, set)).collect()
+    names.into_iter().zip(sets).map(|(name, seen)| seen.column(name)).collect()
 }
 
 /// Contradictions in a header that its types do not exclude.
@@ -135,11 +156,9 @@ pub(super) fn defects(header: &Header) -> Vec<String> {
     if !header.classes.as_deref().is_none_or(ascend) {
         found.push("`classes` must ascend, each value once".to_string());
     }
-    for column in header.schema.node_labels.iter().chain(&header.schema.edge_labels) {
-        if !ascend(column.values()) {
-            found.push(format!("the values of column `{}` must ascend, each once", column.name()));
-        }
-    }
+    found.extend(header.check_class_names().err());
+    let columns = header.schema.node_labels.iter().chain(&header.schema.edge_labels);
+    found.extend(columns.filter_map(LabelColumn::defect));
     found.extend(header.check_folds().err());
     found
 }
@@ -150,8 +169,15 @@ pub(super) fn repair(header: &mut Header) {
         classes.sort_unstable();
         classes.dedup();
     }
-    for column in header.schema.node_labels.iter_mut().chain(&mut header.schema.edge_labels) {
-        *column = LabelColumn::new(column.name(), column.values().iter().copied());
+    if header.check_class_names().is_err() {
+        header.class_names.clear();
+    }
+    let columns = header.schema.node_labels.iter_mut().chain(&mut header.schema.edge_labels);
+    for column in columns.filter(|column| column.defect().is_some()) {
+        *column = match column.words().is_empty() {
+            true => LabelColumn::new(column.name(), column.values().iter().copied()),
+            false => LabelColumn::of_words(column.name(), column.words().iter().cloned()),
+        };
     }
     if header.check_folds().is_err() {
         header.folds.clear();
@@ -161,20 +187,30 @@ pub(super) fn repair(header: &mut Header) {
 /// The line of a header, with its end.
 pub(super) fn line(header: &Header) -> Vec<u8> {
     #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Classes<'a> {
+        Numbers(&'a [i64]),
+        Words(&'a [String]),
+    }
+    #[derive(Serialize)]
     struct Line<'a> {
         ppgn: u64,
         name: &'a str,
         graphs: usize,
         schema: &'a Schema,
         #[serde(skip_serializing_if = "Option::is_none")]
-        classes: &'a Option<Vec<i64>>,
+        classes: Option<Classes<'a>>,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         targets: &'a [Target],
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         folds: &'a [Fold],
         provenance: &'a Provenance,
     }
-    let Header { name, graphs, schema, classes, targets, folds, provenance } = header;
+    let Header { name, graphs, schema, classes, class_names, targets, folds, provenance } = header;
+    let classes = classes.as_deref().map(|numbers| match class_names.is_empty() {
+        true => Classes::Numbers(numbers),
+        false => Classes::Words(class_names),
+    });
     let line = Line { ppgn: VERSION, name, graphs: *graphs, schema, classes, targets, folds, provenance };
     let mut bytes = serde_json::to_vec(&line).expect("plain data has a JSON form");
     bytes.push(b'\n');

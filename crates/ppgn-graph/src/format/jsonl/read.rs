@@ -4,7 +4,7 @@ use super::super::budget::Claims;
 use super::super::lines::Lines;
 use super::super::stream::{Tally, records};
 use super::super::{Entry, Format, Records, Report, Source};
-use super::graph::GraphLine;
+use super::graph::{GraphLine, Words};
 use super::header::{HeaderLine, Survey, defects, repair};
 use crate::dataset::{Header, Provenance, Record};
 use crate::error::{Defect, Result};
@@ -33,6 +33,7 @@ pub(crate) fn stream<'a>(source: Source, entry: Entry, report: &'a mut Report) -
     let mut reader = Reader {
         lines,
         report,
+        words: Words::of(&header),
         header: without_folds(&header),
         max_nodes: source.limits().max_nodes,
         claims: Claims::new(source.limits()),
@@ -68,6 +69,7 @@ fn without_folds(header: &Header) -> Header {
         graphs: header.graphs,
         schema: header.schema.clone(),
         classes: header.classes.clone(),
+        class_names: header.class_names.clone(),
         targets: header.targets.clone(),
         ..Header::default()
     }
@@ -77,6 +79,7 @@ struct Reader<'a, R> {
     lines: Lines<R>,
     report: &'a mut Report,
     header: Header,
+    words: Words,
     max_nodes: u64,
     claims: Claims,
     /// The number of the next graph.
@@ -89,7 +92,7 @@ impl<R: BufRead> Reader<'_, R> {
         while let Some(line) = self.lines.next_filled()? {
             let record = GraphLine::parse(line)
                 .and_then(|parsed| self.claims.add(parsed.nodes(), line.len()).map(|()| parsed))
-                .and_then(|line| line.into_record(&self.header.schema, self.max_nodes))
+                .and_then(|line| line.into_record(&self.header, &self.words, self.max_nodes))
                 .and_then(|(record, merged)| self.header.check(&record).map(|()| (record, merged)));
             let index = self.index;
             self.index += 1;

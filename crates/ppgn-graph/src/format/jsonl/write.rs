@@ -20,7 +20,7 @@ pub(crate) fn write(records: Records<'_>, out: &Path) -> Result<Written> {
     }
     write_lines(header.graphs, records, out, &first, |record, line| {
         header.check(record)?;
-        serde_json::to_writer(line, &Line(record)).map_err(|e| e.to_string())
+        serde_json::to_writer(line, &Line(record, &header)).map_err(|e| e.to_string())
     })?;
     Ok(Written { format: Format::Jsonl, graphs: header.graphs, dropped: Vec::new() })
 }

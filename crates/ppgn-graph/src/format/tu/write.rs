@@ -107,6 +107,12 @@ fn lost_from(header: &Header) -> Vec<String> {
     ];
     let renamed = renamed.into_iter().filter_map(|(what, names)| Some((what, names?)));
     let mut losses: Vec<_> = renamed.map(|(what, names)| format!("the names of {what} ({names})")).collect();
+    if !header.class_names.is_empty() {
+        losses.push(format!("the names of classes ({})", header.class_names.join(", ")));
+    }
+    for column in schema.node_labels.iter().chain(&schema.edge_labels).filter(|c| !c.words().is_empty()) {
+        losses.push(format!("the words of the labels `{}`", column.name()));
+    }
     let units: Vec<_> = header.targets.iter().map(|t| &*t.unit).filter(|unit| !unit.is_empty()).collect();
     if !units.is_empty() {
         losses.push(format!("the units of targets ({})", units.join(", ")));
@@ -133,6 +139,7 @@ struct Census {
     arcs: bool,
     asymmetric: bool,
     skipped: usize,
+    ids: bool,
     classes: Vec<bool>,
     node_labels: Vec<Vec<bool>>,
     edge_labels: Vec<Vec<bool>>,
@@ -147,6 +154,7 @@ impl Census {
             arcs: false,
             asymmetric: false,
             skipped: 0,
+            ids: false,
             classes: vec![false; header.classes.as_ref().map_or(0, Vec::len)],
             node_labels: unseen(&header.schema.node_labels),
             edge_labels: unseen(&header.schema.edge_labels),
@@ -160,6 +168,7 @@ impl Census {
             self.skipped += 1;
             return false;
         }
+        self.ids |= record.id.is_some();
         self.nodes |= graph.nodes() > 0;
         self.arcs |= graph.arcs() > 0;
         if header.schema.directed && !self.asymmetric {
@@ -187,6 +196,9 @@ impl Census {
         let mut losses = Vec::new();
         if header.schema.directed && !self.asymmetric {
             losses.push("that edges have a direction, where each has its reverse".into());
+        }
+        if self.ids {
+            losses.push("the ids of graphs".into());
         }
         if self.skipped > 0 {
             losses.push(format!("{} graphs without nodes, classes and targets", self.skipped));
@@ -308,10 +320,17 @@ impl Files {
 
     fn add(&mut self, record: &Record) -> Result<()> {
         self.graphs += 1;
-        if let (Some(file), Some(label)) = (&mut self.graph_labels, record.label) {
-            file.row([label])?;
+        let unknown = |what: &str| {
+            let graph = self.graphs - 1;
+            Error::unfit(format!("graph {graph} has no {what}, and the TU format needs one for every graph"))
+        };
+        if let Some(file) = &mut self.graph_labels {
+            file.row([record.label.ok_or_else(|| unknown("class"))?])?;
         }
         if let Some(file) = &mut self.graph_attributes {
+            if record.targets.iter().any(|y| y.is_nan()) {
+                return Err(unknown("value for one of its targets"));
+            }
             file.row(reals(&record.targets))?;
         }
         self.add_nodes(&record.graph)?;

@@ -39,7 +39,10 @@ fn to_json(header: &Header, s: &Summary) -> serde_json::Value {
         "classes": header.classes.as_ref().map_or(0, Vec::len),
         "class_counts": s.class_counts,
         "class_labels": header.classes.clone().unwrap_or_default(),
+        "class_names": header.class_names,
+        "unknown_classes": s.unknown_classes,
         "targets": header.targets.len(),
+        "unknown_targets": s.targets.iter().map(|r| s.graphs as u64 - r.count).collect::<Vec<_>>(),
         "target_names": header.targets.iter().map(|t| &t.name).collect::<Vec<_>>(),
         "nodes_min": s.nodes.min as u64,
         "nodes_avg": rounded(s.nodes.mean),
@@ -112,8 +115,12 @@ fn to_text(header: &Header, s: &Summary) -> String {
     labels(&mut t, "node labels", &schema.node_labels, &s.node_labels);
     labels(&mut t, "edge labels", &schema.edge_labels, &s.edge_labels);
     if let Some(classes) = &header.classes {
-        let rows: Vec<_> =
-            classes.iter().zip(&s.class_counts).map(|(c, &n)| (c.to_string(), n as u64)).collect();
+        let mut rows: Vec<_> = (0..classes.len())
+            .map(|c| (escaped(&header.class_name(c)).into_owned(), s.class_counts[c] as u64))
+            .collect();
+        if s.unknown_classes > 0 {
+            rows.push(("not known".into(), s.unknown_classes as u64));
+        }
         t.push_str(&counts("classes", &rows));
     }
     ranges(&mut t, "node attributes", &schema.node_attributes, &s.node_attributes);
@@ -130,6 +137,12 @@ fn to_text(header: &Header, s: &Summary) -> String {
         })
         .collect();
     ranges(&mut t, "targets", &targets, &s.targets);
+    for (name, unknown) in targets.iter().zip(&s.targets).map(|(t, r)| (t, s.graphs as u64 - r.count)) {
+        if unknown > 0 {
+            let graphs = counted(unknown as usize, "graph", "graphs");
+            let _ = writeln!(t, "  {} is not known for {graphs}", escaped(name));
+        }
+    }
     t.push_str(&histogram(&s.sizes));
     t
 }
@@ -157,7 +170,8 @@ const ROWS: usize = 12;
 
 fn labels(t: &mut String, title: &str, columns: &[LabelColumn], counted: &[BTreeMap<i64, u64>]) {
     for (column, values) in columns.iter().zip(counted) {
-        let rows: Vec<_> = values.iter().map(|(v, &n)| (v.to_string(), n)).collect();
+        let rows: Vec<_> =
+            values.iter().map(|(v, &n)| (escaped(&column.shown(*v)).into_owned(), n)).collect();
         let kinds = rows.len();
         t.push_str(&counts(&format!("{title} `{}`, {kinds} values", escaped(column.name())), &rows));
     }
