@@ -13,6 +13,7 @@
 
 mod adam;
 mod block;
+mod compiled;
 mod equivariant;
 mod gemm;
 mod generalised;
@@ -36,7 +37,7 @@ mod workspace;
 
 pub mod loss;
 
-pub use adam::{AdamStep, adam, finite};
+pub use adam::{AdamStep, adam, finite, multiply_by, sum_of_squares};
 pub use block::{Block, Branch, Keep, Kept, Pairs, Product};
 pub use equivariant::{Equivariant, Linears};
 pub use linear::Layer;

@@ -42,6 +42,10 @@ impl<'a, T: Real> Layer<'a, T> {
     /// # Panics
     /// If the lengths are inconsistent.
     pub fn forward(&self, workspace: &Workspace, x: &[T], y: &mut [T]) {
+        T::layer_forward(self, workspace, x, y)
+    }
+
+    pub(crate) fn forward_generic(&self, workspace: &Workspace, x: &[T], y: &mut [T]) {
         let count = x.len() / self.inputs.max(1);
         assert_eq!((x.len(), y.len()), (count * self.inputs, count * self.outputs));
         let panels = self.forward_panels(workspace, 0, self.inputs);

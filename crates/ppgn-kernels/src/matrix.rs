@@ -17,7 +17,11 @@ use rayon::prelude::*;
 ///
 /// # Panics
 /// If the lengths are inconsistent.
-pub fn multiply<T: Real>(
+pub fn multiply<T: Real>(workspace: &Workspace, x: &[T], m: (&[T], usize, usize), y: &mut [T], add: bool) {
+    T::multiply(workspace, x, m, y, add)
+}
+
+pub(crate) fn multiply_generic<T: Real>(
     workspace: &Workspace,
     x: &[T],
     (m, depth, columns): (&[T], usize, usize),
@@ -39,6 +43,16 @@ pub fn multiply<T: Real>(
 /// # Panics
 /// If the lengths are inconsistent.
 pub fn multiply_transposed<T: Real>(
+    workspace: &Workspace,
+    x: &[T],
+    m: (&[T], usize, usize),
+    y: &mut [T],
+    add: bool,
+) {
+    T::multiply_transposed(workspace, x, m, y, add)
+}
+
+pub(crate) fn multiply_transposed_generic<T: Real>(
     workspace: &Workspace,
     x: &[T],
     (m, depth, columns): (&[T], usize, usize),
@@ -75,7 +89,11 @@ fn by_chunks<T: Real>(workspace: &Workspace, x: &[T], matrix: View<'_, T>, y: &m
 ///
 /// # Panics
 /// If the lengths are inconsistent.
-pub fn add_outer<T: Real>(
+pub fn add_outer<T: Real>(workspace: &Workspace, x: (&[T], usize), d: (&[T], usize), c: &mut [T]) {
+    T::add_outer(workspace, x, d, c)
+}
+
+pub(crate) fn add_outer_generic<T: Real>(
     workspace: &Workspace,
     (x, depth): (&[T], usize),
     (d, columns): (&[T], usize),

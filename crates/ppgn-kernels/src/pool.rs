@@ -132,6 +132,16 @@ pub struct Ties<T> {
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_max<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T], ties: bool) -> Ties<T> {
+    T::pool_max(pools, channels, x, to, ties)
+}
+
+pub(crate) fn pool_max_generic<T: Real>(
+    pools: Pools<'_>,
+    channels: usize,
+    x: &[T],
+    to: &mut [T],
+    ties: bool,
+) -> Ties<T> {
     let width = pools.check(channels, x.len(), to.len());
     let mut pooled: Vec<(Vec<T>, Vec<Tie<T>>)> = Vec::new();
     (0..pools.graphs())
@@ -211,6 +221,16 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
 /// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties<T>, d: &[T], dx: &mut [T]) {
+    T::pool_max_backward(pools, channels, ties, d, dx)
+}
+
+pub(crate) fn pool_max_backward_generic<T: Real>(
+    pools: Pools<'_>,
+    channels: usize,
+    ties: &Ties<T>,
+    d: &[T],
+    dx: &mut [T],
+) {
     let width = pools.check(channels, dx.len(), d.len());
     assert!(ties.graphs.len() == pools.graphs() || ties.graphs.is_empty());
     for (graph, ties) in ties.graphs.iter().enumerate() {
@@ -231,6 +251,10 @@ pub fn pool_max_backward<T: Real>(pools: Pools<'_>, channels: usize, ties: &Ties
 /// # Complexity
 /// O(rows * channels).
 pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
+    T::pool_sum(pools, channels, x, to)
+}
+
+pub(crate) fn pool_sum_generic<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
     let width = pools.check(channels, x.len(), to.len());
     let mut sums: Vec<Vec<T>> = Vec::new();
     (0..pools.graphs())
@@ -258,6 +282,10 @@ pub fn pool_sum<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T
 /// - `d`: `[graphs, patterns * channels]`
 /// - `dx`: `[rows, channels]`, which is added to
 pub fn pool_sum_backward<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
+    T::pool_sum_backward(pools, channels, d, dx)
+}
+
+pub(crate) fn pool_sum_backward_generic<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
     let width = pools.check(channels, dx.len(), d.len());
     for graph in 0..pools.graphs() {
         let d = &d[pools.place(graph) * width..][..width];

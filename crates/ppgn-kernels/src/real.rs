@@ -1,5 +1,6 @@
 //! The two floating-point types that kernels support.
 
+use crate::compiled::Compiled;
 use crate::simd::{Kernel, Level, levels};
 use crate::workspace::{Store, Stores};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
@@ -27,6 +28,7 @@ pub trait Real:
     + AddAssign
     + MulAssign
     + sealed::Sealed
+    + Compiled
     + 'static
 {
     /// Less than or equal to every number: negative infinity.

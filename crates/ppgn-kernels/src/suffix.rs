@@ -41,6 +41,15 @@ impl<T: Real> Suffix<'_, T> {
     /// # Panics
     /// If there is no layer, or the shapes are inconsistent.
     pub fn forward(&self, workspace: &Workspace, graphs: usize, pooled: &[Buffer<T>]) -> Scored<T> {
+        T::suffix_forward(self, workspace, graphs, pooled)
+    }
+
+    pub(crate) fn forward_generic(
+        &self,
+        workspace: &Workspace,
+        graphs: usize,
+        pooled: &[Buffer<T>],
+    ) -> Scored<T> {
         match self {
             Suffix::Chain(layers) => {
                 let mut hidden: Vec<Buffer<T>> = Vec::new();
@@ -76,6 +85,17 @@ impl<T: Real> Suffix<'_, T> {
     /// - `d`: `[graphs, outputs]`, the gradient of the scores
     /// - results: the shapes of `pooled`
     pub fn backward(
+        &self,
+        workspace: &Workspace,
+        pooled: &[Buffer<T>],
+        scored: Scored<T>,
+        d: &[T],
+        gradient: &mut [T],
+    ) -> Vec<Buffer<T>> {
+        T::suffix_backward(self, workspace, pooled, scored, d, gradient)
+    }
+
+    pub(crate) fn backward_generic(
         &self,
         workspace: &Workspace,
         pooled: &[Buffer<T>],

@@ -145,6 +145,10 @@ impl<T: Real> Buffer<T> {
 
 /// Sets all numbers to 0.
 pub fn clear<T: Real>(numbers: &mut [T]) {
+    T::clear(numbers)
+}
+
+pub(crate) fn clear_generic<T: Real>(numbers: &mut [T]) {
     numbers.par_chunks_mut(1 << 16).for_each(|part| part.fill(T::default()));
 }
 

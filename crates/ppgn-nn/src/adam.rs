@@ -1,14 +1,16 @@
-//! The optimiser: Adam over plain slices, in one pass.
+//! The optimiser: Adam over plain slices, in one pass; with weight decay it is AdamW.
 //!
-//! PyTorch's formula, in the precision of the run (Kingma and Ba, 2015):
+//! PyTorch's formula, in the precision of the run (Kingma and Ba, 2015; Loshchilov and Hutter, 2019):
 //!
 //! ```text
 //! m <- beta1 * m + (1 - beta1) * g          v <- beta2 * v + (1 - beta2) * g^2
-//! p <- p - rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
+//! p <- (1 - rate * decay) * p - rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 //! ```
+//!
+//! [`clip`] bounds the norm of the gradients before the step.
 
 use crate::error::{Error, Result};
-use crate::precision::{Precision, Values};
+use crate::precision::{Precision, Values, each};
 use ppgn_kernels::{AdamStep, adam};
 
 /// Adam with its state: the step count and two moments per parameter, as plain vectors.
@@ -30,6 +32,8 @@ pub struct Adam {
     pub beta2: f64,
     /// Added to the square root of the second moment: 1e-8.
     pub epsilon: f64,
+    /// Weight decay coefficient, decoupled from the gradient as in AdamW: 0, none.
+    pub weight_decay: f64,
     /// Steps taken.
     pub steps: u64,
     /// The first moments, one entry per parameter array.
@@ -42,7 +46,8 @@ impl Adam {
     /// Adam before its first step on these parameters.
     pub fn new(parameters: &[Values]) -> Self {
         let zeros: Vec<Values> = parameters.iter().map(|p| Values::zeros(p.precision(), p.len())).collect();
-        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, steps: 0, first: zeros.clone(), second: zeros }
+        let (first, second) = (zeros.clone(), zeros);
+        Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0, steps: 0, first, second }
     }
 
     /// One step with this learning rate. O(parameters), one pass.
@@ -59,6 +64,7 @@ impl Adam {
             rate: rate / power(self.beta1),
             root: power(self.beta2).sqrt(),
             epsilon: self.epsilon,
+            keep: 1.0 - rate * self.weight_decay,
         };
         let moments = self.first.iter_mut().zip(&mut self.second);
         for ((p, g), (m, v)) in parameters.iter_mut().zip(gradients).zip(moments) {
@@ -87,6 +93,28 @@ impl Adam {
         }
         Ok(())
     }
+}
+
+/// Clips the gradient norm: the norm is computed over all gradients together, as if they were concatenated into one
+/// vector, and if it is above `max_norm`, all are multiplied by `max_norm / (norm + 1e-6)`. Returns the norm before it.
+///
+/// PyTorch's `clip_grad_norm_`, with the norm in f64. A norm that is not finite leaves the gradients as they are.
+///
+/// ```
+/// use ppgn_nn::{Values, clip};
+/// let mut gradients = [Values::F64(vec![3.0]), Values::F64(vec![0.0, -4.0])];
+/// assert_eq!(clip(&mut gradients, 10.0), 5.0);
+/// assert_eq!(clip(&mut gradients, 1.0), 5.0);
+/// assert!((gradients[0].to_f64()[0] - 0.6).abs() < 1e-6);
+/// ```
+pub fn clip(gradients: &mut [Values], max_norm: f64) -> f64 {
+    let squares: f64 = gradients.iter().map(|g| each!(g, g => ppgn_kernels::sum_of_squares(g))).sum();
+    let norm = squares.sqrt();
+    let factor = max_norm / (norm + 1e-6);
+    if norm.is_finite() && factor < 1.0 {
+        gradients.iter_mut().for_each(|g| each!(g, g => ppgn_kernels::multiply_by(g, factor)));
+    }
+    norm
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub mod multiset;
 pub mod single;
 pub mod weights;
 
-pub use adam::Adam;
+pub use adam::{Adam, clip};
 pub use batch::Batch;
 pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use error::{Error, Result};

@@ -1,5 +1,4 @@
-//! Single parts of a network in f32, for measurements. Kernels are generic and compiled where they are used: here, once, and
-//! not again in every crate that times one.
+//! Single parts of a network in f32, for measurements of one kernel by itself.
 
 use ppgn_graph::random::Stream;
 use ppgn_kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square, Workspace};

@@ -28,6 +28,19 @@ pub enum Error {
     /// A setting is unknown or out of range, or does not fit the data or another setting.
     #[error("{0}")]
     Settings(String),
+    /// Early stopping would be decided by the test set.
+    #[error("early stopping needs a validation set, and the split has none: the test set must not decide")]
+    NoValidation,
+    /// A run is extended, never shortened.
+    #[error("{} has {planned} epochs: {asked} are not more", path.display())]
+    Shortened {
+        /// The folder.
+        path: PathBuf,
+        /// Its number of epochs.
+        planned: usize,
+        /// The number that was asked for.
+        asked: usize,
+    },
     /// A file of settings is wrong.
     #[error("{file}: {message}")]
     SettingsFile {
@@ -256,6 +269,8 @@ impl Error {
             | Error::NothingToTrain { .. }
             | Error::NoNetwork { .. }
             | Error::NeedsClasses { .. }
+            | Error::NoValidation
+            | Error::Shortened { .. }
             | Error::Varied { .. }
             | Error::VariedSeed { .. } => true,
             Error::Run { .. }

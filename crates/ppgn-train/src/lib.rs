@@ -25,6 +25,7 @@ mod run;
 mod session;
 mod settings;
 mod space;
+mod step;
 mod trainer;
 
 pub use batches::{Batching, batches};
@@ -39,7 +40,7 @@ pub use preset::{PRESETS, Preset};
 pub use run::{Digests, Run, State, Summary, Warning};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Setting, Settings, Trained, Training, text,
+    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use trainer::{Event, Outcome, Watcher, train};

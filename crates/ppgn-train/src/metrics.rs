@@ -60,6 +60,12 @@ impl Epoch {
         part.accuracy.unwrap_or(-part.loss)
     }
 
+    /// The loss that a schedule watches: of the validation set, else of the training set. The test set has no say in how a
+    /// network is trained.
+    pub(crate) fn watched_loss(&self) -> f64 {
+        self.validation.as_ref().unwrap_or(&self.train).loss
+    }
+
     /// Whether it is better than an earlier epoch: a higher [score](Self::score), or the same score with a lower loss.
     pub fn is_better_than(&self, earlier: &Epoch) -> bool {
         let (score, best) = (self.score(), earlier.score());

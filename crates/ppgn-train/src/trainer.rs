@@ -5,11 +5,12 @@ use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Part, Sums};
 use crate::report;
-use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_state};
+use crate::run::{History, Restored, Run, State, Summary, Warning, read_state};
 use crate::session::Session;
 use crate::space::Chosen;
+use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
-use ppgn_nn::{Adam, Batch, Matrix, Ppgn, Values};
+use ppgn_nn::{Adam, Ppgn};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -111,7 +112,7 @@ fn epochs(
         Some(restored) => restored,
         None => {
             let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
-            let adam = Adam::new(&arrays(&network)?);
+            let adam = optimiser(&settings.training, &network)?;
             let state = State { epoch: 0, steps: 0, best: None, digests: None };
             let (history, warnings) = (History::new(), Vec::new());
             Restored { network, adam, state, history, best_is_ahead: false, warnings }
@@ -123,16 +124,22 @@ fn epochs(
     }
     network = network.with_workspace(session.workspace());
     run.cut_metrics(state.epoch)?;
-    while state.epoch < settings.training.epochs {
+    // The best epoch before any is 0, and so is the state's.
+    let is_over = |state: &State| {
+        settings.training.is_over(state.epoch, state.best.as_ref().map_or(0, |best| best.epoch))
+    };
+    while !is_over(&state) {
         let start = Instant::now();
         let number = state.epoch + 1;
-        let Some(train) = one_epoch(run, prepared, &mut network, &mut adam, number, watcher)? else {
+        let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
+        let rate = settings.training.rate_of(number, &losses);
+        let Some(train) = one_epoch(run, prepared, (&mut network, &mut adam), number, rate, watcher)? else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
         let evaluate = |graphs: &[u32]| evaluate(prepared, &network, graphs, settings.training.batch);
         let epoch = Epoch {
             epoch: number,
-            rate: settings.training.rate_of(number),
+            rate,
             train,
             validation: evaluate(&prepared.split.validation)?,
             test: evaluate(&prepared.split.test)?,
@@ -160,7 +167,7 @@ fn epochs(
         run.checkpoint(&network, &adam, &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
-        if !go_on && state.epoch < settings.training.epochs {
+        if !go_on && !is_over(&state) {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         }
     }
@@ -190,13 +197,12 @@ fn overtaken(run: &Run, epoch: usize, state: &State) -> Error {
 fn one_epoch(
     run: &Run,
     prepared: &Prepared,
-    network: &mut Ppgn,
-    adam: &mut Adam,
+    (network, adam): (&mut Ppgn, &mut Adam),
     epoch: usize,
+    rate: f64,
     watcher: &mut Watcher<'_>,
 ) -> Result<Option<Part>> {
     let t = &run.settings().training;
-    let rate = t.rate_of(epoch);
     let order = batches(
         &prepared.dataset,
         &prepared.split.train,
@@ -207,11 +213,10 @@ fn one_epoch(
     );
     let mut sums = Sums::new(prepared);
     let mut graphs = 0;
-    let mut memory = Vec::new();
+    let mut stepper = Stepper { prepared, training: t, network, adam, rate, memory: Vec::new() };
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen)?;
-        let Some((loss, scores)) = one_step(prepared, network, adam, &batch, chosen, rate, &mut memory)?
-        else {
+        let Some((loss, scores)) = stepper.step(&batch, chosen)? else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
@@ -222,26 +227,6 @@ fn one_epoch(
         }
     }
     Ok(Some(sums.finish(prepared)))
-}
-
-/// Trains on one batch and gives its loss and scores; nothing, and no change, where the loss or its gradient is not finite.
-/// `memory` is for the gradients, and is used again from step to step.
-pub(crate) fn one_step(
-    prepared: &Prepared,
-    network: &mut Ppgn,
-    adam: &mut Adam,
-    batch: &Batch,
-    chosen: &[u32],
-    rate: f64,
-    memory: &mut Vec<Values>,
-) -> Result<Option<(f64, Matrix)>> {
-    let step = network.backward_in(std::mem::take(memory), batch, |scores| prepared.loss(scores, chosen))?;
-    if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
-        return Ok(None);
-    }
-    network.update(|parameters| adam.step(parameters, &step.gradients, rate))?;
-    *memory = step.gradients;
-    Ok(Some((step.loss, step.scores)))
 }
 
 /// The figures of a part of the data, without training on it.
@@ -298,6 +283,7 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
         preset: settings.preset().to_string(),
         epochs: state.epoch,
         seed: settings.training.seed,
+        stopped_early: state.epoch < settings.training.epochs,
         best_epoch,
         best: best.clone(),
         train_loss: last.train.loss,

@@ -42,6 +42,20 @@ impl<T: Real> Block<'_, T> {
         gradient: &mut [T],
         with_input: bool,
     ) -> Option<Buffer<T>> {
+        T::block_backward(self, workspace, pairs, x, kept, d, gradient, with_input)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a backward pass needs all of them")]
+    pub(crate) fn backward_generic(
+        &self,
+        workspace: &Workspace,
+        pairs: Pairs<'_>,
+        x: &[T],
+        kept: Kept<T>,
+        d: Buffer<T>,
+        gradient: &mut [T],
+        with_input: bool,
+    ) -> Option<Buffer<T>> {
         let count = x.len() / self.inputs;
         let (below, combines_rows) = (pairs.drop(workspace, &d, self.outputs(), count), self.combines_rows());
         if let (Pairs::Quotient { .. }, false) = (pairs, combines_rows) {

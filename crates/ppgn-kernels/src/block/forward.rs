@@ -34,6 +34,16 @@ impl<'a, T: Real> Block<'a, T> {
         x: &[T],
         keep: Keep,
     ) -> (Buffer<T>, Option<Kept<T>>) {
+        T::block_forward(self, workspace, pairs, x, keep)
+    }
+
+    pub(crate) fn forward_generic(
+        &self,
+        workspace: &Workspace,
+        pairs: Pairs<'_>,
+        x: &[T],
+        keep: Keep,
+    ) -> (Buffer<T>, Option<Kept<T>>) {
         if let (Pairs::Quotient { parents, .. }, false) = (pairs, self.combines_rows()) {
             // No branch combines rows, so everything is computed on the level below.
             let (below, kept) = self.forward(workspace, Pairs::Dense(&[]), x, keep);

@@ -6,9 +6,8 @@ use crate::data::{Prepared, limited};
 use crate::error::{Error, NotFinite, Result};
 use crate::session::Session;
 use crate::settings::{Division, Overrides, Request, Settings};
-use crate::trainer::one_step;
+use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
-use ppgn_nn::Adam;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -93,16 +92,18 @@ fn measure(
     });
     let network = settings.network.init(settings.drawn_from(), training.precision)?;
     let mut network = network.with_workspace(session.workspace());
-    let mut adam = Adam::new(&crate::run::arrays(&network)?);
+    let mut adam = optimiser(training, &network)?;
     let Some(first) = batches.first() else {
         return Err(Error::settings("there are no batches to train on"));
     };
     let mut rows = vec![0; settings.network.blocks.len() + 1];
-    let mut memory = Vec::new();
+    let rate = training.rate;
+    let (network, adam, memory) = (&mut network, &mut adam, Vec::new());
+    let mut stepper = Stepper { prepared: &prepared, training, network, adam, rate, memory };
     let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
         let batch = prepared.batch(chosen)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
-        let step = one_step(&prepared, &mut network, &mut adam, &batch, chosen, training.rate, &mut memory)?;
+        let step = stepper.step(&batch, chosen)?;
         let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
         step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite))
     };

@@ -63,20 +63,25 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The digest of a `config.toml` without its number of epochs.
-pub(super) fn settings_digest(config: &str) -> String {
-    let mut hash = Sha256::new();
+/// The lines of a `config.toml`, and whether each is that of the number of epochs.
+pub(super) fn config_lines(config: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut section = "";
-    for line in config.lines() {
+    config.lines().map(move |line| {
         let words = line.trim();
         if words.starts_with('[') {
             section = words;
         }
         let key = words.split('=').next().unwrap_or_default().trim();
-        if !(section == "[training]" && key == "epochs") {
-            hash.update(line);
-            hash.update(b"\n");
-        }
+        (line, section == "[training]" && key == "epochs")
+    })
+}
+
+/// The digest of a `config.toml` without its number of epochs.
+pub(super) fn settings_digest(config: &str) -> String {
+    let mut hash = Sha256::new();
+    for (line, _) in config_lines(config).filter(|(_, epochs)| !epochs) {
+        hash.update(line);
+        hash.update(b"\n");
     }
     hex(&hash.finalize())
 }

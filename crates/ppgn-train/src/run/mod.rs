@@ -14,6 +14,7 @@
 //! Every file is synced before it gets its name, and the folder after that, so what a checkpoint depends on (its line of
 //! metrics, the best network) has reached the disk before the checkpoint has.
 
+mod extend;
 mod integrity;
 mod lock;
 mod read;
@@ -67,6 +68,9 @@ pub struct Summary {
     pub epochs: usize,
     /// The seed.
     pub seed: u64,
+    /// Whether it was stopped before its last epoch, because no better one came ([`Training`](crate::Training)'s patience).
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub stopped_early: bool,
     /// The epoch that was chosen.
     pub best_epoch: usize,
     /// Its figures.

@@ -80,6 +80,7 @@ impl Run {
         };
         let parameters = layout.collect("", &parameters)?;
         let mut adam = Adam::new(&parameters);
+        adam.weight_decay = self.settings.training.weight_decay;
         adam.first = layout.collect("adam.first.", &tensors)?;
         adam.second = layout.collect("adam.second.", &tensors)?;
         adam.steps = state.steps;

@@ -4,12 +4,14 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod schedule;
 pub mod text;
 mod training;
 
 pub use division::Division;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use schedule::Schedule;
 pub use training::Training;
 
 use crate::data::{Goal, Scaling, all_known};
@@ -121,6 +123,9 @@ impl Settings {
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        if training.patience > 0 && split.validation.is_empty() {
+            return Err(Error::NoValidation);
+        }
         let trained = Trained {
             data: data.to_string(),
             digest: dataset.digest(),

@@ -1,6 +1,7 @@
 //! Every setting, declared once: name, type, place and documentation. The field of [`Overrides`], the key in TOML
 //! files, the option of the command line and the documentation of all three follow from one entry of this table.
 
+use super::Schedule;
 #[cfg(feature = "clap")]
 use super::text;
 use crate::batches::Batching;
@@ -72,10 +73,22 @@ settings! {
     /// Learning rate of Adam
     rate: f64 => training,
         (value_name = "X", visible_aliases = ["lr", "learning-rate"], allow_negative_numbers = true);
+    /// Learning-rate schedule: step (decays the learning rate by the factor decay every decay-every epochs), cosine
+    /// (anneals it to 0 along a cosine over all epochs) or plateau (reduces it by the factor decay when the loss has
+    /// stopped improving for more than decay-every epochs) [default: step]
+    schedule: Schedule => training, (value_name = "HOW", value_parser = text::named::<Schedule>);
+    /// Epochs of linear warm-up, in which the learning rate rises to its full value [default: 0]
+    warmup: usize => training, (value_name = "N");
     /// Learning-rate decay factor
     decay: f64 => training, (value_name = "X", allow_negative_numbers = true);
     /// Number of epochs between two decays of the learning rate
     decay_every: usize => training, (value_name = "N");
+    /// Early stopping: the number of epochs without a better one after which training stops; 0 for none [default: 0]
+    patience: usize => training, (value_name = "N");
+    /// Weight decay coefficient, decoupled from the gradient (AdamW) [default: 0]
+    weight_decay: f64 => training, (value_name = "X", allow_negative_numbers = true);
+    /// Max norm of the gradients, computed over all of them together; larger ones are clipped to it [default: 0, none]
+    clip: f64 => training, (value_name = "X", allow_negative_numbers = true);
     /// Random seed of weights, batches, splits and subsets [default: 0]
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
@@ -140,6 +153,7 @@ mod tests {
     fn every_setting_is_a_key_and_goes_somewhere() {
         let preset = Preset::new("small", "").unwrap();
         let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
+                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\n\
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\

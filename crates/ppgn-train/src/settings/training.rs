@@ -1,5 +1,6 @@
-//! The settings of the training loop: epochs, batches, learning rate, precision.
+//! The settings of the training loop: epochs, batches, learning rate, optimiser, precision.
 
+use super::Schedule;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use ppgn_nn::{Precision, SpaceChoice};
@@ -15,12 +16,28 @@ pub struct Training {
     pub batch: usize,
     /// Which graphs share a batch.
     pub batching: Batching,
-    /// Adam's learning rate in the first epochs.
+    /// Adam's learning rate before any decay.
     pub rate: f64,
     /// Learning-rate decay factor, applied every `decay_every` epochs.
     pub decay: f64,
-    /// Number of epochs between two decays of the learning rate.
+    /// Number of epochs between two decays of the learning rate; for [`Schedule::Plateau`], epochs without improvement
+    /// that are allowed before one.
     pub decay_every: usize,
+    /// How the learning rate changes.
+    #[serde(default, skip_serializing_if = "Schedule::is_step")]
+    pub schedule: Schedule,
+    /// Epochs of linear warm-up before that.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warmup: usize,
+    /// Stop after this many epochs without a better one; 0 for never.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub patience: usize,
+    /// Weight decay coefficient of AdamW; 0 for none.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub weight_decay: f64,
+    /// Maximum norm of the gradients; 0 for no clipping.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub clip: f64,
     /// The random seed of initial weights and batches.
     pub seed: u64,
     /// The floating-point precision.
@@ -28,6 +45,14 @@ pub struct Training {
     /// The space to compute on.
     #[serde(default)]
     pub space: SpaceChoice,
+}
+
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+fn is_off(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Default for Training {
@@ -39,6 +64,11 @@ impl Default for Training {
             rate: 1e-3,
             decay: 0.75,
             decay_every: 20,
+            schedule: Schedule::Step,
+            warmup: 0,
+            patience: 0,
+            weight_decay: 0.0,
+            clip: 0.0,
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,
@@ -50,16 +80,10 @@ impl Training {
     /// The most epochs of a run: beyond what any training takes, and far from where counts overflow.
     pub const EPOCHS: usize = 1_000_000_000;
 
-    /// The learning rate of an epoch, counted from 1: `rate * decay^floor((epoch - 1) / decay_every)`.
-    ///
-    /// ```
-    /// use ppgn_train::Training;
-    /// let t = Training { rate: 0.1, decay: 0.5, decay_every: 20, ..Training::default() };
-    /// assert_eq!((t.rate_of(1), t.rate_of(20), t.rate_of(21), t.rate_of(41)), (0.1, 0.1, 0.05, 0.025));
-    /// ```
-    pub fn rate_of(&self, epoch: usize) -> f64 {
-        let steps = epoch.saturating_sub(1) / self.decay_every.max(1);
-        (0..steps).fold(self.rate, |rate, _| rate * self.decay)
+    /// Whether nothing is left to train after this epoch, given the best one so far: all epochs are done, or `patience`
+    /// epochs have passed without a better one.
+    pub(crate) fn is_over(&self, epoch: usize, best: usize) -> bool {
+        epoch >= self.epochs || self.patience > 0 && epoch.saturating_sub(best) >= self.patience
     }
 
     pub(crate) fn validate(&self) -> Result<()> {
@@ -73,6 +97,18 @@ impl Training {
             t if !(t.rate > 0.0 && t.rate.is_finite()) => wrong("the learning rate must be a number above 0"),
             t if !(t.decay > 0.0 && t.decay <= 1.0) => {
                 wrong("the learning-rate decay factor must be above 0 and at most 1")
+            }
+            t if t.warmup >= t.epochs && t.warmup > 0 => {
+                wrong("the warm-up must be shorter than the training")
+            }
+            t if !(t.weight_decay >= 0.0 && t.weight_decay.is_finite()) => {
+                wrong("the weight decay coefficient must be a number of at least 0")
+            }
+            t if t.rate * t.weight_decay >= 1.0 => wrong(
+                "learning rate times weight decay must be below 1: a step would turn the weights around",
+            ),
+            t if !(t.clip >= 0.0 && t.clip.is_finite()) => {
+                wrong("the maximum norm of the gradients must be a number of at least 0")
             }
             t if t.decay_every == 0 => wrong("the learning rate must decay after at least 1 epoch"),
             _ => Ok(()),

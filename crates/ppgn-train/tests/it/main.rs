@@ -3,6 +3,7 @@
 mod choice;
 mod nothing_lost;
 mod protocols;
+mod recipes;
 mod resume;
 mod sessions;
 mod settings;

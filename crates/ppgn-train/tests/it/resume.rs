@@ -1,5 +1,6 @@
 //! A run that was stopped and resumed ends bit-equal to one that was not.
 
+use ppgn_graph::Dataset;
 use ppgn_graph::generate::generate;
 use ppgn_nn::BlockConfig;
 use ppgn_train::{
@@ -20,7 +21,7 @@ fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
     (data, settings)
 }
 
-fn files(run: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files(run: &Path) -> Vec<(String, Vec<u8>)> {
     ["metrics.jsonl", "checkpoint/model.safetensors", "best/model.safetensors", "summary.json"]
         .map(|name| (name.to_string(), std::fs::read(run.join(name)).unwrap()))
         .to_vec()
@@ -28,11 +29,19 @@ fn files(run: &Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn stopping_anywhere_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
     let (data, settings) = settings(4);
+    let folder = resumes_exactly(&data, settings);
+    let predictor = Predictor::open(&Session::default(), folder.path().join("parts")).unwrap();
+    assert_eq!(predictor.predict(&data).unwrap().len(), data.len());
+    assert_eq!(predictor.embed(&data).unwrap()[0].len(), predictor.settings().network.embedding());
+}
+
+/// Trains a run at once (`whole`), and another that is stopped again and again (`parts`): both must end with the same bytes.
+pub(crate) fn resumes_exactly(data: &Dataset, settings: Settings) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole");
     let run = Run::create(&whole, settings.clone()).unwrap();
-    assert!(matches!(train(&Session::default(), &run, &data, &mut |_| true).unwrap(), Outcome::Finished(_)));
+    assert!(matches!(train(&Session::default(), &run, data, &mut |_| true).unwrap(), Outcome::Finished(_)));
     drop(run);
 
     let parts = folder.path().join("parts");
@@ -43,7 +52,7 @@ fn stopping_anywhere_changes_nothing() {
         let run = Run::open(&parts).unwrap();
         let mut steps = 0;
         // Stop after ever more steps: within the first epoch, within later ones, and at their ends.
-        let outcome = train(&Session::default(), &run, &data, &mut |event| {
+        let outcome = train(&Session::default(), &run, data, &mut |event| {
             steps += usize::from(matches!(event, Event::Step { .. }));
             steps < rounds * 2
         });
@@ -54,10 +63,7 @@ fn stopping_anywhere_changes_nothing() {
     }
     assert!(rounds > 3, "{rounds}");
     assert_eq!(files(&whole), files(&parts));
-
-    let predictor = Predictor::open(&Session::default(), &parts).unwrap();
-    assert_eq!(predictor.predict(&data).unwrap().len(), data.len());
-    assert_eq!(predictor.embed(&data).unwrap()[0].len(), predictor.settings().network.embedding());
+    folder
 }
 
 #[test]

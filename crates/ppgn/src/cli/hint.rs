@@ -49,6 +49,10 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
         Error::Varied { name } => {
             format!("leave --{} out, or give a --grid without `{name}`", name.replace('_', "-"))
         }
+        Error::NoValidation => "`ppgn train --split 80/10/10` has a validation set".into(),
+        Error::Shortened { .. } => {
+            "--epochs is the number of all epochs of the run, those done included".into()
+        }
         Error::VariedSeed { .. } => "give --seed instead".into(),
         Error::Memory { fits: Fits::Batch(n), .. } => {
             format!("when training, --batch {n} fits; --max-memory raises the limit")

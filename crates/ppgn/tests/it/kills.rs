@@ -99,6 +99,16 @@ fn training_survives_kills() {
 }
 
 #[test]
+fn every_recipe_option_survives_kills() {
+    let recipe = "--weight-decay 0.01 --clip 1 --warmup 3 --schedule plateau --decay-every 2 --patience 140";
+    let line = format!("train {TINY} --split 50/25/25 --epochs 150 {recipe}");
+    killed("recipe", &line, |run| {
+        let words = ["train", "--quiet", "--resume"].map(String::from);
+        Some(words.into_iter().chain([run.display().to_string()]).collect())
+    });
+}
+
+#[test]
 fn cross_validation_survives_kills() {
     killed("cv", &format!("cv {TINY} --folds 1-3 --epochs 50"), |_| None);
 }

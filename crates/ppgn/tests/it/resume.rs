@@ -97,6 +97,33 @@ fn ctrl_c_stops_with_130_and_says_how_to_resume() {
 }
 
 #[test]
+fn more_epochs_extend_a_run_and_nothing_else_may_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (long, short) = (folder.path().join("long"), folder.path().join("short"));
+    let recipe = "--weight-decay 0.01 --clip 1 --warmup 1 --schedule plateau --patience 50";
+    tiny(&long, &format!("{recipe} --epochs 6")).ok();
+    tiny(&short, &format!("{recipe} --epochs 3")).ok();
+    let again = |more: &str| -> Ran {
+        let mut command = resume(&short);
+        command.args(more.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.output().unwrap().into()
+    };
+    again("--epochs 2").fails(2, "--epochs is the number of all epochs of the run");
+    again("--epochs 6 --rate 0.1").fails(2, "all but --epochs");
+    again("--epochs 6").ok();
+    assert_eq!(exact(&long), exact(&short));
+    // The rates are on the lines of the epochs.
+    let metrics = std::fs::read_to_string(short.join("metrics.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    assert_eq!(first["rate"], 0.0005);
+    let run = folder.path().join("no-validation");
+    let ran =
+        command().args(["train", "csl", "--holdout", "0.1", "--patience", "3", "--out"]).arg(&run).output();
+    Ran::from(ran.unwrap()).fails(2, "--split 80/10/10` has a validation set");
+    assert!(!run.exists());
+}
+
+#[test]
 fn two_processes_on_one_run() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");

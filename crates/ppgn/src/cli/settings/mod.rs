@@ -48,12 +48,15 @@ pub(crate) struct Chosen {
 }
 
 impl SettingsArgs {
-    /// Whether no setting was given at all.
-    pub(crate) fn is_silent(&self) -> bool {
+    /// The number of epochs, if it was given and nothing else was: what a run that is resumed may change. `None` where
+    /// there is another setting.
+    pub(crate) fn epochs_alone(&self) -> Option<Option<usize>> {
         let SettingsArgs { preset, config, overrides, targets, limit } = self;
-        (preset, config, limit) == (&None, &None, &None)
-            && *overrides == Overrides::default()
-            && targets.is_empty()
+        let epochs = overrides.epochs;
+        let nothing_else = (preset, config, limit) == (&None, &None, &None)
+            && *overrides == Overrides { epochs, ..Overrides::default() }
+            && targets.is_empty();
+        nothing_else.then_some(epochs)
     }
 
     /// Merges file and command line.
@@ -136,11 +139,12 @@ mod tests {
         for alias in ["--batch", "--batch-size"] {
             assert_eq!(parse(&format!("{alias} 5")).unwrap().chosen().unwrap().overrides.batch, Some(5));
         }
-        assert!(parse("").unwrap().is_silent());
+        assert_eq!(parse("").unwrap().epochs_alone(), Some(None));
+        assert_eq!(parse("--epochs 9").unwrap().epochs_alone(), Some(Some(9)));
         for one in
             ["--seed 0", "--limit 3", "--target mu", "--preset small", "--residual=false", "--config x"]
         {
-            assert!(!parse(one).unwrap().is_silent(), "{one}");
+            assert_eq!(parse(&format!("--epochs 9 {one}")).unwrap().epochs_alone(), None, "{one}");
         }
         for wrong in [
             "--blocks 4,x",

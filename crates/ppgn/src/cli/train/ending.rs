@@ -28,6 +28,7 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
         "part": part,
         "loss": best.loss,
         "finished": true,
+        "stopped_early": summary.stopped_early,
         "seconds": seconds,
         "run": output::path(run.path()),
     });
@@ -49,7 +50,9 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
         Some(Division::Shares([_, validation, _])) if validation > 0.0 => String::new(),
         _ => format!(", selected on the {part} set (optimistic)"),
     };
-    let when = format!("at epoch {} of {}{selected}; {seconds:.1} s", summary.best_epoch, summary.epochs);
+    let early = if summary.stopped_early { " (stopped early)" } else { "" };
+    let of = summary.epochs;
+    let when = format!("at epoch {} of {of}{early}{selected}; {seconds:.1} s", summary.best_epoch);
     match (&settings.goal, best.accuracy) {
         (Goal::Classes(classes), accuracy) => {
             let accuracy = accuracy.unwrap_or(0.0);

@@ -15,7 +15,8 @@ use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
 use ppgn::train::{
-    Division, Error, Event, Outcome, Overview, Request, Run, Session, Settings, check_memory, limited, text,
+    Division, Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory,
+    limited, text,
 };
 use progress::Progress;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     /// The run folder [default: runs/DATASET-PRESET-SEED, with a number appended if that exists]
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Resume a run from its last checkpoint, with its own settings
+    /// Resume a run from its last checkpoint, with its own settings; a larger --epochs extends it
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
     #[command(flatten)]
@@ -117,10 +118,15 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
 }
 
 fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
-    if !args.settings.is_silent() || args.division.division().is_some() {
-        return Err(wrong("--resume uses the run's own settings; other settings make another run (--out)"));
+    let Some(more) = args.settings.epochs_alone().filter(|_| args.division.division().is_none()) else {
+        return Err(wrong(
+            "--resume uses the run's own settings, all but --epochs; other settings make another run (--out)",
+        ));
+    };
+    let mut run = Run::open(path)?;
+    if let Some(epochs) = more {
+        extend(&mut run, epochs)?;
     }
-    let run = Run::open(path)?;
     let settings = run.settings();
     let Some(trained) = settings.trained() else {
         let how = if settings.compilation().is_some() { "compiled" } else { "imported" };
@@ -144,6 +150,24 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         eprintln!("resuming after epoch {}", Overview::of(path)?.epochs);
     }
     work(args, &run, &Data { dataset, ..data })
+}
+
+/// Plans more epochs for a run, unless more would change nothing.
+fn extend(run: &mut Run, epochs: usize) -> Result<()> {
+    if run.settings().trained().is_none() {
+        return Ok(());
+    }
+    if Run::summary(run.path())?.is_some_and(|summary| summary.stopped_early) {
+        eprintln!("note: the run was stopped early; more epochs would not change that");
+        return Ok(());
+    }
+    let before = run.settings().training.epochs;
+    output::warn(&run.verify()?);
+    run.extend(epochs)?;
+    if epochs > before && run.settings().training.schedule == Schedule::Cosine {
+        eprintln!("note: the epochs that are left follow a cosine over {epochs} epochs");
+    }
+    Ok(())
 }
 
 /// Trains with progress, and ends with the result or with the command that resumes.

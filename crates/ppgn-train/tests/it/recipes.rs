@@ -1,0 +1,242 @@
+//! Recipes of training: schedules and optimiser against PyTorch, exact resume with every option on, the same training
+//! on both spaces, early stopping, and runs that are extended.
+
+use crate::resume::{files, resumes_exactly};
+use ppgn_graph::Dataset;
+use ppgn_graph::generate::generate;
+use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, Values, clip};
+use ppgn_train::{
+    Division, Epoch, Error, Outcome, Overrides, Request, Run, Schedule, Session, Settings, Summary, Training,
+    train,
+};
+use serde_json::Value;
+use std::path::Path;
+
+fn golden() -> Value {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recipes.json");
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn assert_close(what: &str, got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        assert!((got - expected).abs() < 1e-14, "{what}: {got} {expected}");
+    }
+}
+
+#[test]
+fn schedules_match_pytorch() {
+    let golden = golden();
+    let losses = numbers(&golden["losses"]);
+    let base = Training { rate: 0.1, decay: 0.5, decay_every: 3, epochs: 12, ..Training::default() };
+    let check = |name: &str, training: &Training| {
+        let rates: Vec<f64> = (1..=12).map(|epoch| training.rate_of(epoch, &losses[..epoch - 1])).collect();
+        assert_close(name, &rates, &numbers(&golden[name]));
+    };
+    check("step", &base);
+    check("step_warmup_2", &Training { warmup: 2, ..base.clone() });
+    let cosine = Training { schedule: Schedule::Cosine, ..base.clone() };
+    check("cosine", &cosine);
+    check("cosine_warmup_2", &Training { warmup: 2, ..cosine });
+    for patience in [1, 2] {
+        let plateau = Training { schedule: Schedule::Plateau, decay_every: patience, ..base.clone() };
+        check(&format!("plateau_{patience}"), &plateau);
+    }
+}
+
+#[test]
+fn adamw_and_clipping_match_pytorch() {
+    let golden = golden();
+    let mut p = [Values::F64(vec![2.0, -0.5, 0.0])];
+    let mut adam = Adam { weight_decay: 0.3, ..Adam::new(&p) };
+    for _ in 0..5 {
+        let gradient = p[0].to_f64().iter().map(|x| x.powi(3) - 1.0).collect();
+        adam.step(&mut p, &[Values::F64(gradient)], 0.01).unwrap();
+    }
+    assert_close("AdamW", &p[0].to_f64(), &numbers(&golden["adamw"]));
+    for case in golden["clip"].as_array().unwrap() {
+        let mut gradients = [Values::F64(vec![3.0, -1.5]), Values::F64(vec![0.25, 0.0, 4.0])];
+        let norm = clip(&mut gradients, case["max_norm"].as_f64().unwrap());
+        assert_close("norm", &[norm], &[case["norm"].as_f64().unwrap()]);
+        for (gradient, expected) in gradients.iter().zip(case["gradients"].as_array().unwrap()) {
+            assert_close("clipped", &gradient.to_f64(), &numbers(expected));
+        }
+    }
+}
+
+fn data() -> Dataset {
+    generate("csl:n=11,skips=2+3,copies=6").unwrap()
+}
+
+fn small() -> Overrides {
+    Overrides {
+        epochs: Some(5),
+        blocks: Some(vec![BlockConfig::new(6); 2]),
+        batch: Some(3),
+        rate: Some(0.01),
+        ..Overrides::default()
+    }
+}
+
+fn settings(data: &Dataset, overrides: Overrides) -> Result<Settings, Error> {
+    let division = Division::Shares([0.5, 0.25, 0.25]);
+    Settings::resolve(&Request { overrides, division, ..Request::new("data", data) })
+}
+
+/// Every option of a recipe at once, with each of the schedules.
+fn recipes() -> Vec<Overrides> {
+    let all = Overrides {
+        warmup: Some(1),
+        decay_every: Some(1),
+        patience: Some(4),
+        weight_decay: Some(0.05),
+        clip: Some(0.5),
+        ..small()
+    };
+    let with = |schedule| Overrides { schedule: Some(schedule), ..all.clone() };
+    [Schedule::Step, Schedule::Cosine, Schedule::Plateau].map(with).to_vec()
+}
+
+#[test]
+fn every_recipe_resumes_exactly() {
+    let data = data();
+    for recipe in recipes() {
+        resumes_exactly(&data, settings(&data, recipe).unwrap());
+    }
+}
+
+/// Trains a run to its end.
+fn trained(folder: &Path, data: &Dataset, settings: Settings) -> (Summary, Vec<Epoch>) {
+    let run = Run::create(folder, settings).unwrap();
+    finished(&run, data)
+}
+
+fn finished(run: &Run, data: &Dataset) -> (Summary, Vec<Epoch>) {
+    let Outcome::Finished(summary) = train(&Session::default(), run, data, &mut |_| true).unwrap() else {
+        panic!("it was stopped");
+    };
+    let text = std::fs::read_to_string(run.path().join("metrics.jsonl")).unwrap();
+    (*summary, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn recipes_train_the_same_on_both_spaces() {
+    let data = data();
+    for recipe in recipes() {
+        let folder = tempfile::tempdir().unwrap();
+        let on = |space: SpaceChoice| {
+            let precision = Some(Precision::F64);
+            let overrides = Overrides { space: Some(space), precision, ..recipe.clone() };
+            let path = folder.path().join(format!("{space:?}"));
+            trained(&path, &data, settings(&data, overrides).unwrap()).1
+        };
+        let (dense, quotient) = (on(SpaceChoice::Dense), on(SpaceChoice::Quotient));
+        assert_eq!(dense.len(), quotient.len());
+        for (a, b) in dense.iter().zip(&quotient) {
+            let losses =
+                |e: &Epoch| [Some(&e.train), e.validation.as_ref(), e.test.as_ref()].map(|p| p.unwrap().loss);
+            for (a, b) in losses(a).iter().zip(losses(b)) {
+                assert!((a - b).abs() < 1e-8 * a.abs().max(1.0), "{recipe:?}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn weight_decay_and_clipping_act() {
+    let data = data();
+    let folder = tempfile::tempdir().unwrap();
+    let last = |name: &str, overrides: Overrides| {
+        let (_, epochs) = trained(&folder.path().join(name), &data, settings(&data, overrides).unwrap());
+        epochs.last().unwrap().train.loss
+    };
+    let plain = last("plain", small());
+    for (name, overrides) in [
+        ("decay", Overrides { weight_decay: Some(0.1), ..small() }),
+        ("clip", Overrides { clip: Some(1e-3), ..small() }),
+    ] {
+        assert_ne!(last(name, overrides), plain, "{name}");
+    }
+    let same = last("off", Overrides { weight_decay: Some(0.0), clip: Some(1e12), ..small() });
+    assert_eq!(same, plain, "a bound that is never reached changes nothing");
+}
+
+#[test]
+fn patience_stops_where_no_better_epoch_came() {
+    let data = data();
+    let folder = tempfile::tempdir().unwrap();
+    let impatient = Overrides { patience: Some(2), epochs: Some(60), rate: Some(0.05), ..small() };
+    let run = folder.path().join("run");
+    let (summary, epochs) = trained(&run, &data, settings(&data, impatient.clone()).unwrap());
+    assert!(summary.stopped_early && summary.epochs < 60, "{summary:?}");
+    assert_eq!((summary.epochs, epochs.len()), (summary.best_epoch + 2, summary.epochs));
+    // Killed before the summary was written: the same end.
+    let before = files(&run);
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+    finished(&Run::open(&run).unwrap(), &data);
+    assert_eq!(files(&run), before);
+    let division = Division::Holdout(0.25);
+    let request = Request { overrides: impatient, division, ..Request::new("data", &data) };
+    let error = Settings::resolve(&request).unwrap_err();
+    assert!(matches!(error, Error::NoValidation) && error.is_call());
+}
+
+#[test]
+fn an_extended_run_is_that_of_more_epochs() {
+    let data = data();
+    for schedule in [Schedule::Step, Schedule::Plateau] {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |epochs| {
+            let recipe = Overrides { schedule: Some(schedule), decay_every: Some(1), ..small() };
+            settings(&data, Overrides { epochs: Some(epochs), ..recipe }).unwrap()
+        };
+        let (long, short) = (folder.path().join("long"), folder.path().join("short"));
+        trained(&long, &data, of(7));
+        trained(&short, &data, of(3));
+        let mut run = Run::open(&short).unwrap();
+        assert!(matches!(run.extend(2), Err(Error::Shortened { planned: 3, asked: 2, .. })));
+        run.extend(7).unwrap();
+        assert!(!short.join("summary.json").exists() && !short.join("report.html").exists());
+        finished(&run, &data);
+        assert_eq!(files(&long), files(&short));
+        let config = |run: &Path| std::fs::read_to_string(run.join("config.toml")).unwrap();
+        assert_eq!(config(&long), config(&short));
+    }
+}
+
+/// An extended cosine goes on with the rates of the longer one; the epochs that are done keep theirs.
+#[test]
+fn an_extended_cosine_goes_on_with_the_longer_one() {
+    let data = data();
+    let folder = tempfile::tempdir().unwrap();
+    let cosine = Overrides { schedule: Some(Schedule::Cosine), epochs: Some(4), ..small() };
+    let settings = settings(&data, cosine).unwrap();
+    let (four, mut eight) = (settings.training.clone(), settings.training.clone());
+    eight.epochs = 8;
+    trained(&folder.path().join("run"), &data, settings);
+    let mut run = Run::open(folder.path().join("run")).unwrap();
+    run.extend(8).unwrap();
+    let (_, epochs) = finished(&run, &data);
+    let rates: Vec<f64> = epochs.iter().map(|epoch| epoch.rate).collect();
+    let expected = (1..=4).map(|e| four.rate_of(e, &[])).chain((5..=8).map(|e| eight.rate_of(e, &[])));
+    assert_eq!(rates, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn wrong_recipes_are_refused() {
+    let data = data();
+    for (wrong, words) in [
+        (Overrides { warmup: Some(5), ..small() }, "warm-up"),
+        (Overrides { weight_decay: Some(-1.0), ..small() }, "weight decay"),
+        (Overrides { weight_decay: Some(f64::NAN), ..small() }, "weight decay"),
+        (Overrides { weight_decay: Some(100.0), ..small() }, "below 1"),
+        (Overrides { clip: Some(f64::INFINITY), ..small() }, "norm of the gradients"),
+    ] {
+        let error = settings(&data, wrong).unwrap_err();
+        assert!(error.is_call() && error.to_string().contains(words), "{error}");
+    }
+}
