@@ -12,7 +12,7 @@ pub fn read(format: Option<Format>, names: &[&str], bytes: &[u8]) {
         std::fs::write(folder.path().join(name), part).expect("a temporary file");
     }
     let path = folder.path().join(names[0]);
-    let limits = Limits { max_nodes: 1 << 16, max_unpacked: 1 << 24 };
-    let options = ReadOptions { format, limits, directed: false };
+    let limits = Limits { max_nodes: 1 << 16, max_unpacked: 1 << 24, max_claimed: 1 << 16 };
+    let options = ReadOptions { format, limits, ..ReadOptions::default() };
     let _ = check(path, &options, &mut Report::collecting());
 }

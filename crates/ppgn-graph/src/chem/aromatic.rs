@@ -24,7 +24,8 @@ pub(crate) fn perceive(molecule: &mut Molecule) -> bool {
         return true;
     }
     let Some(rings) = relevant_cycles(molecule) else { return false };
-    let donations: Vec<Option<Electrons>> = (0..molecule.atoms.len()).map(|a| donation(molecule, a)).collect();
+    let donations: Vec<Option<Electrons>> =
+        (0..molecule.atoms.len()).map(|a| donation(molecule, a)).collect();
     let rings: Vec<Ring> = rings.into_iter().filter(|r| takes_part(molecule, r, &donations)).collect();
     let Some(aromatic) = aromatic_bonds(&rings, &donations) else { return false };
     for bond in aromatic {

@@ -70,7 +70,8 @@ fn conjugated(molecule: &Molecule) -> Vec<bool> {
 fn can_conjugate(molecule: &Molecule, atom: usize) -> bool {
     let element = molecule.atoms[atom];
     let outer = outer_electrons(element);
-    let beyond = molecule.charges[atom] == 0 && default_valence(element).is_some_and(|v| molecule.valence(atom) > v);
+    let beyond =
+        molecule.charges[atom] == 0 && default_valence(element).is_some_and(|v| molecule.valence(atom) > v);
     let row = element <= 10 || !matches!(outer, 5 | 6) || (outer == 6 && molecule.degree(atom) < 2);
     row && !beyond && molecule.pi_electrons(atom).is_some_and(|electrons| electrons > 0)
 }
@@ -98,6 +99,9 @@ mod tests {
 
     #[test]
     fn atoms_by_themselves() {
-        assert_eq!((of(&[26], &[]), of(&[0], &[]), of(&[1], &[]), of(&[92], &[])), (vec![4], vec![0], vec![1], vec![1]));
+        assert_eq!(
+            (of(&[26], &[]), of(&[0], &[]), of(&[1], &[]), of(&[92], &[])),
+            (vec![4], vec![0], vec![1], vec![1])
+        );
     }
 }

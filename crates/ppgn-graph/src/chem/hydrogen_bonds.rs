@@ -114,7 +114,11 @@ mod tests {
 
     #[test]
     fn hydrogen_bonds() {
-        assert_eq!(of(&[8, 1, 1], &[(0, 1, 1), (0, 2, 1)], 0), (false, false), "water has two, a hydroxyl one");
+        assert_eq!(
+            of(&[8, 1, 1], &[(0, 1, 1), (0, 2, 1)], 0),
+            (false, false),
+            "water has two, a hydroxyl one"
+        );
         assert_eq!(of(&[8, 1, 6], &[(0, 1, 1), (0, 2, 1)], 0), (true, true));
         assert_eq!(of(&[9, 6], &[(0, 1, 1)], 0), (true, false));
         assert_eq!(of(&[9, 6, 9], &[(0, 1, 1), (1, 2, 1)], 0), (false, false), "two fluorines at one carbon");

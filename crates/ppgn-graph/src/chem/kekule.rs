@@ -18,7 +18,10 @@ pub(super) fn kekulise(molecule: &mut Molecule) -> Result<(), String> {
     let alone = |a: &usize| molecule.lowercase[*a] && !molecule.is_aromatic(*a);
     if let Some(atom) = (0..molecule.atoms.len()).find(alone) {
         let name = symbol(molecule.atoms[atom]);
-        return Err(format!("atom {} ({name}) is written as aromatic, but is in no ring of aromatic atoms", atom + 1));
+        return Err(format!(
+            "atom {} ({name}) is written as aromatic, but is in no ring of aromatic atoms",
+            atom + 1
+        ));
     }
     let is_open = |a: &usize| molecule.is_aromatic(*a);
     let atoms: Vec<usize> = (0..molecule.atoms.len()).filter(is_open).collect();
@@ -26,7 +29,10 @@ pub(super) fn kekulise(molecule: &mut Molecule) -> Result<(), String> {
         return Ok(());
     }
     if atoms.len() > MOST_ATOMS {
-        return Err(format!("{} aromatic atoms in one molecule; ppgn reads at most {MOST_ATOMS}", atoms.len()));
+        return Err(format!(
+            "{} aromatic atoms in one molecule; ppgn reads at most {MOST_ATOMS}",
+            atoms.len()
+        ));
     }
     let mut places = vec![u32::MAX; molecule.atoms.len()];
     atoms.iter().zip(0..).for_each(|(&a, place)| places[a] = place);
@@ -141,8 +147,8 @@ impl Matching {
                 if self.bases[v as usize] == self.bases[to as usize] || self.mates[v as usize] == Some(to) {
                     continue;
                 }
-                let odd = to == root
-                    || self.mates[to as usize].is_some_and(|m| self.parents[m as usize].is_some());
+                let odd =
+                    to == root || self.mates[to as usize].is_some_and(|m| self.parents[m as usize].is_some());
                 if odd {
                     self.contract(v, to, &mut outer, &mut queue);
                 } else if self.parents[to as usize].is_none() {
@@ -195,12 +201,16 @@ impl Matching {
         let mut node = self.bases[a as usize];
         loop {
             seen[node as usize] = true;
-            let Some(parent) = self.mates[node as usize].and_then(|m| self.parents[m as usize]) else { break };
+            let Some(parent) = self.mates[node as usize].and_then(|m| self.parents[m as usize]) else {
+                break;
+            };
             node = self.bases[parent as usize];
         }
         let mut node = self.bases[b as usize];
         while !seen[node as usize] {
-            let Some(parent) = self.mates[node as usize].and_then(|m| self.parents[m as usize]) else { break };
+            let Some(parent) = self.mates[node as usize].and_then(|m| self.parents[m as usize]) else {
+                break;
+            };
             node = self.bases[parent as usize];
         }
         node

@@ -39,7 +39,8 @@ fn split(molecule: &mut Molecule, atom: usize, link: Link) {
 }
 
 fn charge_nitrogen(molecule: &mut Molecule, atom: usize) {
-    let sum: i32 = molecule.links(atom).iter().map(|l| if l.kind == 4 { 3 } else { 2 * i32::from(l.order) }).sum();
+    let sum: i32 =
+        molecule.links(atom).iter().map(|l| if l.kind == 4 { 3 } else { 2 * i32::from(l.order) }).sum();
     if (sum + 1) / 2 + i32::from(molecule.hydrogens[atom]) != 5 {
         return;
     }

@@ -348,7 +348,17 @@ mod tests {
     #[test]
     fn bridges_are_not_in_rings() {
         // Two triangles joined by a chain, and a dative bond that would close a ring.
-        let bonds = [(0, 1, 1), (1, 2, 1), (2, 0, 1), (2, 3, 1), (3, 4, 1), (4, 5, 1), (5, 6, 1), (6, 4, 1), (0, 3, DATIVE)];
+        let bonds = [
+            (0, 1, 1),
+            (1, 2, 1),
+            (2, 0, 1),
+            (2, 3, 1),
+            (3, 4, 1),
+            (4, 5, 1),
+            (5, 6, 1),
+            (6, 4, 1),
+            (0, 3, DATIVE),
+        ];
         let mut m = molecule(&[6; 8], &bonds);
         m.find_rings();
         assert_eq!(m.cyclic, [true, true, true, false, false, true, true, true, false]);

@@ -70,7 +70,8 @@ fn implicit_hydrogens(molecule: &Molecule, atom: usize) -> Option<i32> {
     }
     let Some(default) = default_valence(effective) else { return Some(0) };
     let mut used = sum + radicals;
-    let hypervalent = (effective > 16 && matches!(element, 15 | 16)) || (effective > 34 && matches!(element, 33 | 34));
+    let hypervalent =
+        (effective > 16 && matches!(element, 15 | 16)) || (effective > 34 && matches!(element, 33 | 34));
     if hypervalent {
         effective = element;
         used -= charge;
@@ -91,7 +92,8 @@ fn implicit_hydrogens(molecule: &Molecule, atom: usize) -> Option<i32> {
 pub(crate) fn assign_radicals(molecule: &mut Molecule) {
     for atom in 0..molecule.atoms.len() {
         let element = molecule.atoms[atom];
-        if !molecule.stated[atom] || element == ANY {
+        // Of aromatic bonds without a Kekulé structure nothing can be concluded.
+        if !molecule.stated[atom] || element == ANY || molecule.is_aromatic(atom) {
             continue;
         }
         let (outer, charge) = (outer_electrons(element), molecule.charges[atom]);
@@ -165,8 +167,14 @@ mod tests {
             assign_radicals(&mut m);
             m.radicals[0]
         };
-        assert_eq!((radicals(6, 0, 3), radicals(6, 0, 2), radicals(6, 1, 3), radicals(6, -1, 3)), (1, 2, 0, 0));
-        assert_eq!((radicals(11, 1, 0), radicals(11, 0, 0), radicals(29, 0, 0), radicals(30, 0, 0)), (0, 1, 1, 0));
+        assert_eq!(
+            (radicals(6, 0, 3), radicals(6, 0, 2), radicals(6, 1, 3), radicals(6, -1, 3)),
+            (1, 2, 0, 0)
+        );
+        assert_eq!(
+            (radicals(11, 1, 0), radicals(11, 0, 0), radicals(29, 0, 0), radicals(30, 0, 0)),
+            (0, 1, 1, 0)
+        );
         assert_eq!((radicals(8, 0, 1), radicals(16, 0, 3), radicals(1, 0, 0)), (1, 1, 1));
     }
 }

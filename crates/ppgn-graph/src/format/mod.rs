@@ -5,7 +5,8 @@
 //! | `text` | the format of the paper's data, with its `10fold_idx` | `text` |
 //! | `tu` | TU Dortmund's `NAME_A.txt` ... | `tu` |
 //! | `graph6` | graph6, sparse6 and digraph6, one graph per line | `graph6` |
-//! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
+//! | `sdf` | molecules, SDF V2000 and V3000 with data tags; QM9 with its CSV of targets | `sdf`, `qm9::sdf` |
+//! | `smiles` | molecules, a CSV with a column of SMILES, or one SMILES per line | `smiles` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
 //! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
 //! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
@@ -15,15 +16,19 @@
 //! stream for data larger than memory, and [`write()`] takes one.
 
 mod budget;
+mod columns;
 mod csv;
 mod detect;
 mod edges;
 mod graph6;
 mod jsonl;
 pub mod lines;
+mod molecules;
 pub mod npy;
 pub mod qm9;
 mod report;
+mod sdf;
+mod smiles;
 pub mod source;
 mod stream;
 mod text;
@@ -48,8 +53,10 @@ pub enum Format {
     Tu,
     /// graph6, sparse6 and digraph6.
     Graph6,
-    /// QM9 as an SDF file.
+    /// Molecules as an SDF file.
     Sdf,
+    /// Molecules as SMILES.
+    Smiles,
     /// QM9 as NumPy arrays.
     Npz,
     /// An edge list.
@@ -60,8 +67,16 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 7] =
-        [Format::Text, Format::Tu, Format::Graph6, Format::Sdf, Format::Npz, Format::Edges, Format::Jsonl];
+    pub const ALL: [Format; 8] = [
+        Format::Text,
+        Format::Tu,
+        Format::Graph6,
+        Format::Sdf,
+        Format::Smiles,
+        Format::Npz,
+        Format::Edges,
+        Format::Jsonl,
+    ];
 
     /// Its name, as in `--format tu`.
     pub fn name(self) -> &'static str {
@@ -70,6 +85,7 @@ impl Format {
             Format::Tu => "tu",
             Format::Graph6 => "graph6",
             Format::Sdf => "sdf",
+            Format::Smiles => "smiles",
             Format::Npz => "npz",
             Format::Edges => "edges",
             Format::Jsonl => "jsonl",
@@ -82,7 +98,10 @@ impl Format {
             Format::Text => "the text format of the paper's data, with its 10fold_idx (NAME.txt)",
             Format::Tu => "TU Dortmund (NAME_A.txt, NAME_graph_indicator.txt ...)",
             Format::Graph6 => "graph6, sparse6 and digraph6, one graph per line (.g6 .s6 .d6)",
-            Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
+            Format::Sdf => "molecules, SDF V2000 or V3000 with data tags; QM9 with its CSV of targets (.sdf)",
+            Format::Smiles => {
+                "molecules, a table with a column `smiles` and targets, or one SMILES per line (.csv .smi)"
+            }
             Format::Npz => "QM9 as NumPy arrays (.npz)",
             Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
             Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
@@ -102,7 +121,7 @@ impl std::str::FromStr for Format {
 }
 
 /// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadOptions {
     /// The format, where it should not be detected from the extension and the content.
     pub format: Option<Format>,
@@ -110,6 +129,8 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// Whether the edges of an edge list have a direction; other formats say it themselves.
     pub directed: bool,
+    /// The column or data tag that holds the classes, for formats with a table of what is to be learned.
+    pub class: Option<String>,
 }
 
 /// A dataset as a stream: the header, then the graphs.
@@ -200,7 +221,9 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
         }
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
-        Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
+        Format::Sdf if qm9::sdf::is_qm9(&entry) => qm9::sdf::read(&source, &entry, report)?,
+        Format::Sdf => sdf::read(&source, &entry, options, report)?,
+        Format::Smiles => smiles::read(&source, &entry, options, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
         Format::Edges => edges::read(&source, &entry, options.directed, report)?,
     };

@@ -10,6 +10,7 @@ mod graph6;
 mod hostile;
 mod jsonl;
 mod locate;
+mod molecules;
 mod qm9;
 mod random_datasets;
 mod strategies;

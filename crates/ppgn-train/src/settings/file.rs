@@ -24,6 +24,8 @@ pub(super) struct ConfigFile {
     dataset: String,
     digest: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     limit: Option<usize>,
     preset: String,
     division: Division,
@@ -55,6 +57,7 @@ impl From<Settings> for ConfigFile {
         let preset = origin.preset().to_string();
         let none = || Trained {
             data: String::new(),
+            class: None,
             digest: String::new(),
             limit: None,
             preset,
@@ -65,9 +68,10 @@ impl From<Settings> for ConfigFile {
             Origin::Imported => (none(), None),
             Origin::Compiled(compilation) => (none(), Some(compilation)),
         };
-        let Trained { data, digest, limit, preset, division } = trained;
+        let Trained { data, class, digest, limit, preset, division } = trained;
         ConfigFile {
             data,
+            class,
             dataset,
             digest,
             limit,
@@ -86,11 +90,11 @@ impl From<Settings> for ConfigFile {
 
 impl From<ConfigFile> for Settings {
     fn from(file: ConfigFile) -> Self {
-        let ConfigFile { data, digest, limit, preset, division, compilation, .. } = file;
+        let ConfigFile { data, class, digest, limit, preset, division, compilation, .. } = file;
         let origin = match compilation {
             Some(compilation) => Origin::Compiled(compilation),
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
-            None => Origin::Trained(Trained { data, digest, limit, preset, division }),
+            None => Origin::Trained(Trained { data, class, digest, limit, preset, division }),
         };
         let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
         Settings { dataset, origin, training, encoding, network, goal, schema, scaling }

@@ -61,6 +61,8 @@ pub struct Settings {
 pub struct Request<'a> {
     /// The name of the data, by which a resumed run finds it.
     pub data: &'a str,
+    /// The column or data tag of it that holds the classes, where one was named.
+    pub class: Option<String>,
     /// The data.
     pub dataset: &'a Dataset,
     /// The number of graphs that were drawn, if not all were taken.
@@ -80,6 +82,7 @@ impl<'a> Request<'a> {
     pub fn new(data: &'a str, dataset: &'a Dataset) -> Self {
         Request {
             data,
+            class: None,
             dataset,
             limit: None,
             preset: "small",
@@ -112,7 +115,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, limit, preset, overrides, division, targets } = request;
+        let Request { data, class, dataset, limit, preset, overrides, division, targets } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
@@ -128,6 +131,7 @@ impl Settings {
         }
         let trained = Trained {
             data: data.to_string(),
+            class: class.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),

@@ -14,12 +14,15 @@ pub(crate) struct InputArgs {
     /// The data folder, where names are looked up and downloads go [default: $PPGN_DATA, else the platform's]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Input format: text, tu, graph6, sdf, npz, edges or jsonl [default: detected from the extension, then the content]
+    /// Input format: text, tu, graph6, sdf, smiles, npz, edges or jsonl [default: detected from the extension, then the content]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// Read edge lists as directed graphs
     #[arg(long)]
     directed: bool,
+    /// The column or data tag that holds the classes, for molecules as SMILES or SDF; other columns of numbers are targets
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) class: Option<String>,
     /// Maximum size of an unpacked zip archive
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
     max_unpacked: u64,
@@ -33,7 +36,7 @@ impl InputArgs {
     pub(crate) fn locator(&self) -> Result<Locator> {
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
         let limits = Limits { max_unpacked: self.max_unpacked, ..Limits::default() };
-        let read = ReadOptions { format, limits, directed: self.directed };
+        let read = ReadOptions { format, limits, directed: self.directed, class: self.class.clone() };
         let (_, progress) = download_bar(false);
         Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, progress })
     }

@@ -13,6 +13,8 @@ pub(crate) struct Data {
     pub(crate) session: Session,
     /// Its name, valid in any working directory.
     pub(crate) spec: String,
+    /// The column or data tag that holds the classes, where one was named.
+    pub(crate) class: Option<String>,
     /// The graphs.
     pub(crate) dataset: Dataset,
 }
@@ -23,7 +25,7 @@ pub(crate) fn load_to_train(session: &Session, spec: &str, input: &InputArgs) ->
     let file = matches!(locator.resolve(spec)?.what, What::File(_));
     let session = session.clone().with_data_dir(file.then(|| locator.data_dir()));
     let (spec, dataset) = load_all(spec, input)?;
-    Ok(Data { session, spec, dataset })
+    Ok(Data { session, spec, class: input.class.clone(), dataset })
 }
 
 /// The whole dataset, and a name for it that is valid in any working directory.

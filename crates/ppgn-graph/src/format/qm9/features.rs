@@ -42,10 +42,10 @@ pub(super) fn features(molecule: &Molecule) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::chem::assign_radicals;
     use crate::chem::molecule::tests::molecule;
     use crate::chem::resonance::imply_charges;
-    use super::*;
 
     /// Acceptor, donor, aromatic, sp, sp2, sp3, hydrogens of an atom.
     fn row(atoms: &[u8], bonds: &[(u32, u32, u8)], atom: usize) -> [u8; 7] {

@@ -17,7 +17,12 @@ use crate::error::{Defect, Error, Result};
 use std::io::BufRead;
 
 /// Reads the records of an SDF: a graph per molecule, tags as targets and classes.
-pub(crate) fn read(source: &Source, entry: &Entry, options: &ReadOptions, report: &mut Report) -> Result<Dataset> {
+pub(crate) fn read(
+    source: &Source,
+    entry: &Entry,
+    options: &ReadOptions,
+    report: &mut Report,
+) -> Result<Dataset> {
     let mut molecules = Molecules::new(source);
     let mut columns = Columns::new(options.class.as_deref(), source.limits());
     let mut records = Records::new(source.lines(entry)?);
@@ -26,11 +31,14 @@ pub(crate) fn read(source: &Source, entry: &Entry, options: &ReadOptions, report
         let graph = records.count - 1;
         let result = read.and_then(|()| {
             let wrong = |message| Defect::new(records.lines.file(), message).line(records.first_line);
+            let places =
+                record.tags.iter().map(|tag| columns.place(&tag.name)).collect::<Result<Vec<_>, _>>();
+            let places = places.map_err(wrong)?;
             molecules.see(record.stereo, record.isotopes);
             let dimension = record.dimension();
-            molecules.add(&mut record.molecule, Some((&record.positions, dimension)), records.first_line).map_err(wrong)?;
-            for Tag { name, value, line } in &record.tags {
-                let place = columns.place(name).map_err(wrong)?;
+            let positions = Some((&record.positions[..], dimension));
+            molecules.add(&mut record.molecule, positions, records.first_line).map_err(wrong)?;
+            for (Tag { value, line, .. }, place) in record.tags.iter().zip(places) {
                 columns.set(place, value, *line);
             }
             columns.end_row();

@@ -67,7 +67,9 @@ impl<R: BufRead> Records<R> {
                 match text.is_empty() {
                     // What programs put between the lines of the block.
                     true => continue,
-                    false => return Err(Stop::Record("a line that goes on is followed by another one".into())),
+                    false => {
+                        return Err(Stop::Record("a line that goes on is followed by another one".into()));
+                    }
                 }
             };
             let goes_on = rest.last() == Some(&b'-');

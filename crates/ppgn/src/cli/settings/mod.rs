@@ -86,6 +86,7 @@ impl Chosen {
             preset: &self.preset,
             overrides: self.overrides.clone(),
             targets: self.targets.clone(),
+            class: data.class.clone(),
             ..Request::new(&data.spec, &data.dataset)
         }
     }

@@ -138,7 +138,9 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return ending::finished(&run, &summary, args.json);
     }
     let spec = args.data.as_deref().unwrap_or(&trained.data);
-    let loaded = load_to_train(session, spec, &args.input).with_context(|| {
+    let mut input = args.input.clone();
+    input.class = input.class.or_else(|| trained.class.clone());
+    let loaded = load_to_train(session, spec, &input).with_context(|| {
         let path = path.display();
         format!(
             "the data of {path} cannot be read (`ppgn train DATA --resume {path}` gives its new location)"
