@@ -94,6 +94,8 @@ pub enum Remedy {
     RaiseUnpackedLimit,
     /// Set [`ReadOptions::format`](crate::format::ReadOptions::format).
     NameFormat,
+    /// Name the file as the table of what is to be learned, beside a file of graphs.
+    NameLabels,
     /// Set [`WriteOptions::lossy`](crate::format::WriteOptions::lossy).
     AllowLoss,
     /// Look at [`Locator::list`](crate::locate::Locator::list), [`generators`](crate::generate::generators) and

@@ -15,7 +15,7 @@ mod compiled;
 mod data;
 mod error;
 mod memory;
-mod metrics;
+pub mod metrics;
 mod overview;
 mod predict;
 mod preset;

@@ -3,7 +3,7 @@
 use crate::data::{Goal, no_empty_graph, representable};
 use crate::error::{Error, Result};
 use crate::memory::check_prediction;
-use crate::metrics::argmax;
+use crate::metrics::{argmax, softmax};
 use crate::run::{Run, Warning, exists, read_best, read_config, read_state};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -175,11 +175,4 @@ fn all_finite(row: &[f64]) -> bool {
 
 fn no_prediction(dataset: &Dataset, graph: usize, what: &'static str) -> Error {
     Error::NoPrediction { dataset: dataset.name().to_string(), graph, what }
-}
-
-fn softmax(scores: &[f64]) -> Vec<f64> {
-    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let exponentials: Vec<f64> = scores.iter().map(|s| (s - most).exp()).collect();
-    let total: f64 = exponentials.iter().sum();
-    exponentials.iter().map(|e| e / total).collect()
 }

@@ -3,9 +3,9 @@
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
-use crate::metrics::{Best, Epoch, Part, Sums};
+use crate::metrics::{Best, Epoch, Part, Sets, Sums};
 use crate::report;
-use crate::run::{History, Restored, Run, State, Summary, Warning, read_state};
+use crate::run::{History, Restored, Run, State, Summary, Warning, read_best, read_state};
 use crate::session::Session;
 use crate::space::Chosen;
 use crate::step::{Stepper, optimiser};
@@ -124,6 +124,7 @@ fn epochs(
     }
     network = network.with_workspace(session.workspace());
     run.cut_metrics(state.epoch)?;
+    let metric = settings.training.select.metric;
     // The best epoch before any is 0, and so is the state's.
     let is_over = |state: &State| {
         settings.training.is_over(state.epoch, state.best.as_ref().map_or(0, |best| best.epoch))
@@ -149,9 +150,9 @@ fn epochs(
             let batch = first_not_finite(prepared, &network, parts, settings.training.batch)?;
             return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
-        let score = epoch.score();
+        let score = epoch.score(metric);
         let best = state.best.as_ref().and_then(|best| history.epochs.get(best.epoch.checked_sub(1)?));
-        let is_best = best.is_none_or(|best| epoch.is_better_than(best));
+        let is_best = best.is_none_or(|best| epoch.is_better_than(best, metric));
         let (line, digests) = run.line(&mut history, &epoch)?;
         if is_best {
             run.keep_best(&network, number, &digests)?;
@@ -175,7 +176,7 @@ fn epochs(
         return Err(overtaken(run, state.epoch + 1, &state));
     }
     let metrics = &history.epochs;
-    let summary = summarise(run, prepared, metrics, &state)?;
+    let summary = summarise(session, run, prepared, metrics, &state)?;
     // The summary says that a run is finished, so it comes last.
     report::write(run, &summary, metrics)?;
     run.finish(&summary)?;
@@ -211,7 +212,7 @@ fn one_epoch(
         run.settings().drawn_from(),
         epoch,
     );
-    let mut sums = Sums::new(prepared);
+    let mut sums = Sums::new();
     let mut graphs = 0;
     let mut stepper = Stepper { prepared, training: t, network, adam, rate, memory: Vec::new() };
     for (number, chosen) in order.iter().enumerate() {
@@ -220,7 +221,7 @@ fn one_epoch(
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
-        sums.add(prepared, chosen, loss, &scores.to_f64());
+        sums.add(chosen, loss, &scores.to_f64());
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
             return Ok(None);
@@ -231,15 +232,20 @@ fn one_epoch(
 
 /// The figures of a part of the data, without training on it.
 fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
-    if graphs.is_empty() {
-        return Ok(None);
+    match graphs.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
     }
-    let mut sums = Sums::new(prepared);
+}
+
+/// The losses and scores of a part of the data.
+fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Sums> {
+    let mut sums = Sums::new();
     for chosen in graphs.chunks(batch.max(1)) {
         let (loss, scores) = loss_of(prepared, network, chosen)?;
-        sums.add(prepared, chosen, loss, &scores);
+        sums.add(chosen, loss, &scores);
     }
-    Ok(Some(sums.finish(prepared)))
+    Ok(sums)
 }
 
 /// The loss and the scores of a batch.
@@ -266,7 +272,13 @@ fn first_not_finite(
     Ok(None)
 }
 
-fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -> Result<Summary> {
+fn summarise(
+    session: &Session,
+    run: &Run,
+    prepared: &Prepared,
+    metrics: &[Epoch],
+    state: &State,
+) -> Result<Summary> {
     let settings = run.settings();
     let best_epoch = state.best.as_ref().map_or(state.epoch, |best| best.epoch);
     let (Some(best), Some(last)) = (metrics.get(best_epoch - 1), metrics.last()) else {
@@ -274,10 +286,14 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
     };
     let split = &prepared.split;
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
-    let targets = match &prepared.goal {
-        Goal::Classes(_) => Vec::new(),
-        Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
+    let (classes, targets) = match &prepared.goal {
+        Goal::Classes(classes) => (classes.clone(), Vec::new()),
+        Goal::Targets(targets) => (Vec::new(), targets.iter().map(|t| t.name.clone()).collect()),
     };
+    let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
+    let sets = Sets::measure(prepared, &network, |network, graphs| {
+        predicted(prepared, network, graphs, settings.training.batch)
+    })?;
     Ok(Summary {
         dataset: settings.dataset.clone(),
         preset: settings.preset().to_string(),
@@ -290,5 +306,8 @@ fn summarise(run: &Run, prepared: &Prepared, metrics: &[Epoch], state: &State) -
         targets,
         scaling: prepared.scaling.clone(),
         mae_of_mean: reported.map(|part| prepared.error_of_the_mean(part)).unwrap_or_default(),
+        select: settings.training.select,
+        classes,
+        sets: Some(sets),
     })
 }

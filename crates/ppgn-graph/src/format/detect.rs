@@ -4,19 +4,20 @@ use super::edges;
 use super::lines::{integer, tokens};
 use super::{Entry, Format, Source};
 use crate::error::{Defect, Error, Remedy, Result};
+use crate::text::natural;
 use std::collections::HashSet;
 
 /// Finds the dataset in a source: its format and the entry that it is read from. With `wanted`, only that format.
 ///
-/// A folder or archive must hold exactly one dataset; the error lists what it holds otherwise. Where the entry is
-/// itself an archive (an `.npz` in a folder), the source returned is that archive.
-pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source, Entry)> {
+/// A folder or archive must hold exactly one dataset; the error lists what it holds otherwise. Files of a format that
+/// has one graph per file are one dataset together, in natural order (`g9` before `g10`). Where the entry is itself an archive (an `.npz` in a folder), the source returned is that archive.
+pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source, Vec<Entry>)> {
     // A single file in a given format needs no detection; but an .npz has arrays inside.
     if let (Some(format), [entry]) = (wanted, source.entries())
         && (source.is_single_file() || format != Format::Npz)
     {
-        let entry = entry.clone();
-        return Ok((format, source, entry));
+        let entries = vec![entry.clone()];
+        return Ok((format, source, entries));
     }
     let mut candidates: Vec<(Format, Entry)> = Vec::new();
     let mut joined: HashSet<(Format, &str, &str)> = HashSet::new();
@@ -46,9 +47,9 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
                 let first = inner.entries().first().cloned();
                 let first = first
                     .ok_or_else(|| Defect::new(inner.path().display().to_string(), "an empty archive"))?;
-                return Ok((format, inner, first));
+                return Ok((format, inner, vec![first]));
             }
-            Ok((format, source, entry))
+            Ok((format, source, vec![entry]))
         }
         0 if source.entries().is_empty() => Err(Defect::new(shown.to_string(), "no files in it").into()),
         0 => {
@@ -61,6 +62,12 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
             }
             .into())
         }
+        _ if one_per_file(&candidates) => {
+            let format = candidates[0].0;
+            let mut entries: Vec<Entry> = candidates.into_iter().map(|(_, entry)| entry).collect();
+            entries.sort_by(|a, b| natural(&a.name, &b.name));
+            Ok((format, source, entries))
+        }
         count => {
             let mut names: Vec<String> = candidates.iter().take(8).map(|(_, e)| e.name.clone()).collect();
             if count > names.len() {
@@ -72,6 +79,13 @@ pub fn detect(source: Source, wanted: Option<Format>) -> Result<(Format, Source,
             )))
         }
     }
+}
+
+/// Whether these files are one dataset together: all of one format that has one graph per file.
+fn one_per_file(candidates: &[(Format, Entry)]) -> bool {
+    let first = candidates[0].0;
+    matches!(first, Format::Edges | Format::GraphMl | Format::Gml | Format::NodeLink)
+        && candidates.iter().all(|(format, _)| *format == first)
 }
 
 /// The format that an entry begins a dataset of, if any.
@@ -88,13 +102,20 @@ fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
         "smi" | "smiles" => Some(Format::Smiles),
         "npy" | "npz" => Some(Format::Npz),
         "edges" | "el" | "edgelist" => Some(Format::Edges),
+        "graphml" => Some(Format::GraphMl),
+        "gml" => Some(Format::Gml),
+        "json" => Some(Format::NodeLink),
         // The targets of an SDF, and what comes along with datasets.
         "csv" if name.ends_with(".sdf.csv") => None,
         "csv" | "tsv" if super::smiles::is_table(&source.peek(entry, 4096)?) => Some(Format::Smiles),
         // Named by itself, a table can only be meant as edges; among other files it may be anything.
-        "csv" if source.entries().len() == 1 => Some(Format::Edges),
-        "tsv" => Some(Format::Edges),
+        "csv" | "tsv" if source.entries().len() == 1 => Some(Format::Edges),
         _ if belongs_to_another(entry, &name) && !source.is_single_file() => None,
+        // Among the files of a folder, a table of labels is not one of the graphs.
+        "csv" | "tsv" => {
+            let start = source.peek(entry, 4096)?;
+            (edges::table_of(&start).is_none() && edges::begins(&start)).then_some(Format::Edges)
+        }
         _ => by_content(&source.peek(entry, 4096)?),
     })
 }
@@ -118,7 +139,15 @@ fn by_content(start: &[u8]) -> Option<Format> {
     let mut lines = start.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|l| !l.is_empty());
     let first = lines.next()?;
     if first.starts_with(b"{") {
-        return Some(Format::Jsonl);
+        let holds = |key: &[u8]| memchr::memmem::find(start, key).is_some();
+        let node_link = !holds(b"\"ppgn\"") && holds(b"\"nodes\"");
+        return Some(if node_link { Format::NodeLink } else { Format::Jsonl });
+    }
+    if first.starts_with(b"<") && memchr::memmem::find(start, b"<graphml").is_some() {
+        return Some(Format::GraphMl);
+    }
+    if tokens(first).next() == Some(b"graph") && memchr::memmem::find(start, b"[").is_some() {
+        return Some(Format::Gml);
     }
     if tokens(first).count() == 1 && integer(first).is_some() {
         return Some(Format::Text);
@@ -144,7 +173,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let source = Source::open(folder.path().join(path), Limits::default())?;
-        detect(source, wanted).map(|(format, _, entry)| (format, entry.name))
+        detect(source, wanted).map(|(format, _, entries)| (format, entries[0].name.clone()))
     }
 
     #[test]

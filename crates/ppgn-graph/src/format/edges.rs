@@ -7,39 +7,127 @@
 //! 7, 12, 2
 //! ```
 //!
+//! NetworkX writes the attributes of an edge as a Python dictionary, `0 1 {'weight': 4}`. A folder of such files is a
+//! dataset of as many graphs.
+//!
 //! Every program writes its own dialect, so this reader takes blanks, tabs, commas and semicolons between fields, `#` and
 //! `%` before comments, and node names in double quotes. It does not guess where a wrong guess would go unnoticed: an
 //! empty field, a fourth column or a label that only some edges have is a defect.
 
+use super::attributes::{Table, UNNAMED, Value};
+use super::collect::{Raw, collect};
 use super::lines::{integer, real, show};
-use super::{Entry, Format, Report, Source, note_merged, provenance, refuse_defects};
-use crate::dataset::{Dataset, Schema};
-use crate::error::{Defect, Result};
-use crate::graph::{Graph, GraphBuilder, Merged};
+use super::python::dictionary;
+use super::{Entry, Format, Report, Source};
+use crate::dataset::Dataset;
+use crate::error::{Defect, Remedy, Result};
+use crate::graph::Merged;
 use std::collections::HashMap;
 
-pub(crate) fn read(source: &Source, entry: &Entry, directed: bool, report: &mut Report) -> Result<Dataset> {
-    let found = report.count();
-    let edges = read_edges(source, entry, directed, report)?;
-    if edges.ends.is_empty() && report.count() == found {
-        report.defect(Defect::new(source.describe(entry), "no edges in it"))?;
-    }
-    refuse_defects(report, found)?;
-
-    let weighted = matches!(edges.labels, Labels::Reals(_));
-    let (graph, merged) = edges.build().map_err(|e| Defect::new(source.describe(entry), e.to_string()))?;
-    note_merged(merged, report);
-    let graphs = vec![graph];
-    let mut schema = Schema::of(&graphs)?;
-    if weighted {
-        schema.edge_attributes = vec!["weight".into()];
-    }
-    Dataset::builder(entry.stem())
-        .graphs(graphs)
-        .schema(schema)
-        .provenance(provenance(source, Format::Edges, report))
-        .build()
+/// Reads one graph from each of these files.
+pub(crate) fn read(
+    source: &Source,
+    entries: &[Entry],
+    directed: bool,
+    report: &mut Report,
+) -> Result<Dataset> {
+    collect(source, entries, Format::Edges, report, |entry, report| {
+        if let Some(columns) = table_of(&source.peek(entry, 4096)?) {
+            let message = format!(
+                "this looks like a table with one row per graph, not like an edge list: its columns are {columns}"
+            );
+            return Err(Defect::new(source.describe(entry), message).remedy(Remedy::NameLabels).into());
+        }
+        let found = report.count();
+        let edges = read_edges(source, entry, directed, report)?;
+        if edges.ends.is_empty() && report.count() == found {
+            report.defect(Defect::new(source.describe(entry), "no edges in it"))?;
+        }
+        Ok(vec![edges.into_raw()])
+    })
 }
+
+/// The columns of a table of labels that was taken for an edge list: a first line of names that are none of an edge
+/// list, separated by commas, semicolons or tabs, and rows that follow it.
+pub(crate) fn table_of(start: &[u8]) -> Option<String> {
+    let mut lines =
+        start.split(|&b| b == b'\n').map(strip).filter(|line| !is_comment(line) && !line.is_empty());
+    let (first, second) = (lines.next()?, lines.next()?);
+    // Braces are the attributes that NetworkX writes.
+    let separator = [b',', b';', b'\t'].into_iter().find(|s| first.contains(s) && !first.contains(&b'{'))?;
+    let split = |line: &[u8]| -> Vec<String> {
+        let cells = line.split(|&b| b == separator);
+        cells.map(|c| String::from_utf8_lossy(c.trim_ascii()).trim_matches('"').to_lowercase()).collect()
+    };
+    let (names, row) = (split(first), split(second));
+    let number = |cell: &String| cell.parse::<f64>().is_ok();
+    if names.len() < 2 || names.iter().any(|name| name.is_empty() || number(name)) {
+        return None;
+    }
+    if ENDS.iter().any(|(u, v)| names[0] == *u && names[1] == *v) {
+        return None;
+    }
+    let of_graphs = ROWS.contains(&names[0].as_str());
+    // Names over numbers, or over empty cells, are a header, and not one that an edge list has.
+    let header = row.iter().any(|cell| number(cell) || cell.is_empty()) || names.len() > 3;
+    (of_graphs || header).then(|| {
+        let shown: Vec<String> = names.iter().take(8).map(|name| show(name.as_bytes())).collect();
+        shown.join(", ") + if names.len() > 8 { ", ..." } else { "" }
+    })
+}
+
+/// Whether the first line that is no comment has the two or three fields of an edge.
+pub(crate) fn begins(start: &[u8]) -> bool {
+    let mut lines =
+        start.split(|&b| b == b'\n').map(strip).filter(|line| !is_comment(line) && !line.is_empty());
+    lines.next().is_some_and(|line| Fields::split(line).is_ok())
+}
+
+/// The first two columns of an edge list with a header.
+const ENDS: [(&str, &str); 24] = [
+    ("source", "target"),
+    ("source", "destination"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("from", "to"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("node 1", "node 2"),
+    ("node_a", "node_b"),
+    ("nodea", "nodeb"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("a", "b"),
+    ("u", "v"),
+    ("i", "j"),
+    ("x", "y"),
+    ("start", "end"),
+    ("head", "tail"),
+    ("tail", "head"),
+    ("sender", "receiver"),
+    ("parent", "child"),
+    ("child", "parent"),
+    ("row", "col"),
+    ("from_node", "to_node"),
+];
+
+/// The first column of a table of graphs.
+const ROWS: [&str; 14] = [
+    "id",
+    "graph",
+    "graph_id",
+    "graphid",
+    "name",
+    "file",
+    "filename",
+    "file_name",
+    "index",
+    "molecule",
+    "mol_id",
+    "smiles",
+    "label",
+    "class",
+];
 
 fn read_edges(source: &Source, entry: &Entry, directed: bool, report: &mut Report) -> Result<Edges> {
     let limit = source.limits().max_nodes;
@@ -100,6 +188,8 @@ struct Fields<'a> {
     u: &'a [u8],
     v: &'a [u8],
     label: Option<&'a [u8]>,
+    /// Named attributes, as NetworkX writes them: `{'weight': 4}`.
+    named: Vec<(String, Value)>,
     /// Whether something else than blanks stood between them.
     separated: bool,
 }
@@ -109,7 +199,12 @@ impl<'a> Fields<'a> {
         let mut fields = [&[][..]; 3];
         let (mut count, mut separated) = (0, false);
         let mut rest = line;
+        let mut named = Vec::new();
         while !rest.is_empty() && (count == 0 || rest[0] != b'#') {
+            if count == 2 && rest[0] == b'{' {
+                named = dictionary(rest)?;
+                break;
+            }
             let Some(slot) = fields.get_mut(count) else {
                 return Err(format!("more than the three fields `u v label`: {}", show(line)));
             };
@@ -123,10 +218,9 @@ impl<'a> Fields<'a> {
             }
         }
         let [u, v, label] = fields;
-        // `{}` is how NetworkX writes an edge without data.
-        let label = (count == 3 && label != b"{}").then_some(label);
+        let label = (count == 3).then_some(label);
         match count {
-            2 | 3 => Ok(Fields { u, v, label, separated }),
+            2 | 3 => Ok(Fields { u, v, label, named, separated }),
             _ => Err(format!("expected an edge `u v [label]`, found {}", show(line))),
         }
     }
@@ -174,19 +268,12 @@ fn take_field(line: &[u8]) -> Result<(&[u8], &[u8]), String> {
 /// Edges are merged whenever this many, or twice the number of different ones, have been read.
 const MERGED_AT: usize = 1 << 20;
 
-/// What the edges carry: integers as long as all are, else reals.
-#[derive(Debug)]
-enum Labels {
-    Integers(Vec<i64>),
-    Reals(Vec<f64>),
-}
-
 /// The edges so far, between nodes in the order of their appearance.
 struct Edges {
     ids: HashMap<Box<[u8]>, u32>,
     ends: Vec<(u32, u32)>,
     labelled: Option<bool>,
-    labels: Labels,
+    table: Table,
     directed: bool,
     /// Repeated edges that were merged while reading.
     merged: Merged,
@@ -200,7 +287,7 @@ impl Default for Edges {
             ids: HashMap::new(),
             ends: Vec::new(),
             labelled: None,
-            labels: Labels::Integers(Vec::new()),
+            table: Table::default(),
             directed: false,
             merged: Merged::default(),
             full: MERGED_AT,
@@ -211,11 +298,16 @@ impl Default for Edges {
 impl Edges {
     fn add(&mut self, fields: &Fields) -> Result<(), String> {
         let labelled = *self.labelled.get_or_insert(fields.label.is_some());
-        match fields.label {
-            Some(label) if labelled => self.add_label(label)?,
-            None if !labelled => {}
-            Some(_) => return Err("a label, but the edges before have none".into()),
-            None => return Err("no label, but the edges before have one".into()),
+        match (fields.label, fields.named.is_empty()) {
+            (Some(_), _) if !labelled => return Err("a label, but the edges before have none".into()),
+            (None, true) if labelled => return Err("no label, but the edges before have one".into()),
+            (Some(label), _) => self.table.add(vec![(UNNAMED.into(), value(label)?)])?,
+            (None, false) => self.table.add(fields.named.clone())?,
+            (None, true) if self.ends.is_empty() || !self.table.has_columns() => {}
+            (None, true) => return Err("no attributes, but the edges before have some".into()),
+        }
+        if !fields.named.is_empty() && self.ends.len() + 1 != self.table.rows() {
+            return Err("attributes, but the edges before have none".into());
         }
         let ends = (self.node(fields.u)?, self.node(fields.v)?);
         self.ends.push(ends);
@@ -233,10 +325,7 @@ impl Edges {
             let (u, v) = self.ends[i as usize];
             if self.directed { (u, v) } else { (u.min(v), u.max(v)) }
         };
-        let differ = |a: u32, b: u32| match &self.labels {
-            Labels::Integers(list) => list.get(a as usize) != list.get(b as usize),
-            Labels::Reals(list) => list.get(a as usize) != list.get(b as usize),
-        };
+        let differ = |a: u32, b: u32| !self.table.same(a as usize, b as usize);
         // There are fewer than 2^32: twice the different edges, of which a graph has at most 2^31.
         let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
         order.sort_unstable_by_key(|&i| (key(i), i));
@@ -252,24 +341,9 @@ impl Edges {
         }
         let places = || kept.iter().map(|&i| i as usize);
         self.ends = places().map(|i| self.ends[i]).collect();
-        match &mut self.labels {
-            Labels::Integers(list) if !list.is_empty() => *list = places().map(|i| list[i]).collect(),
-            Labels::Reals(list) if !list.is_empty() => *list = places().map(|i| list[i]).collect(),
-            _ => {}
+        if self.table.has_columns() {
+            self.table.keep(&kept);
         }
-    }
-
-    fn add_label(&mut self, label: &[u8]) -> Result<(), String> {
-        if let (Labels::Integers(list), None) = (&self.labels, integer(label)) {
-            self.labels = Labels::Reals(list.iter().map(|&x| x as f64).collect());
-        }
-        match &mut self.labels {
-            Labels::Integers(list) => list.extend(integer(label)),
-            Labels::Reals(list) => list.push(
-                real(label).ok_or_else(|| format!("the label {} is not a finite number", show(label)))?,
-            ),
-        }
-        Ok(())
     }
 
     fn node(&mut self, name: &[u8]) -> Result<u32, String> {
@@ -289,27 +363,26 @@ impl Edges {
     }
 
     /// The graph; its nodes are those that occur, in ascending order of their numbers, or else of their names.
-    fn build(self) -> Result<(Graph, Merged), crate::GraphError> {
+    fn into_raw(self) -> Raw {
         let (nodes, number) = numbering(self.ids);
-        let mut builder = GraphBuilder::new(nodes, self.directed);
-        let labelled = self.labelled == Some(true);
-        builder.edge_label_columns(usize::from(labelled && matches!(self.labels, Labels::Integers(_))));
-        builder.edge_attribute_columns(usize::from(matches!(self.labels, Labels::Reals(_))));
-        for (i, &(u, v)) in self.ends.iter().enumerate() {
-            let (u, v) = (number[u as usize], number[v as usize]);
-            match &self.labels {
-                Labels::Integers(list) if labelled => builder.edge_with(u, v, &list[i..=i], &[]),
-                Labels::Integers(_) => builder.edge(u, v),
-                Labels::Reals(list) => builder.edge_with(u, v, &[], &list[i..=i]),
-            };
+        let edges = self.ends.iter().map(|&(u, v)| (number[u as usize], number[v as usize])).collect();
+        Raw {
+            directed: self.directed,
+            nodes,
+            edges,
+            edge_table: self.table,
+            merged: self.merged,
+            ..Raw::default()
         }
-        let (graph, last) = builder.build_merging()?;
-        let merged = Merged {
-            duplicates: self.merged.duplicates + last.duplicates,
-            conflicts: self.merged.conflicts + last.conflicts,
-        };
-        Ok((graph, merged))
     }
+}
+
+/// The value of a label: an integer or a real number.
+fn value(label: &[u8]) -> Result<Value, String> {
+    if let Some(x) = integer(label) {
+        return Ok(Value::Integer(x));
+    }
+    real(label).map(Value::Real).ok_or_else(|| format!("the label {} is not a finite number", show(label)))
 }
 
 /// How many nodes there are, and the number of each by its place in the order of appearance.

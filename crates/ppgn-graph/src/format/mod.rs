@@ -8,23 +8,33 @@
 //! | `sdf` | molecules, SDF V2000 and V3000 with data tags; QM9 with its CSV of targets | `sdf`, `qm9::sdf` |
 //! | `smiles` | molecules, a CSV with a column of SMILES, or one SMILES per line | `smiles` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
-//! | `edges` | an edge list `u v [label]`, plain or CSV | `edges` |
+//! | `edges` | an edge list `u v [label]`, plain or CSV; a folder of them | `edges` |
+//! | `graphml` | GraphML | `graphml` |
+//! | `gml` | GML | `gml` |
+//! | `json` | node-link JSON | `nodelink` |
 //! | `jsonl` | ppgn's own JSON Lines, lossless | `jsonl` |
 //!
 //! [`read`] does everything: it opens a file, folder or zip ([`source`]), detects the format from the extension and then
 //! from the content ([`detect`]), and reads strictly. [`check`] reads the same way but collects all defects. [`open`] gives a
 //! stream for data larger than memory, and [`write()`] takes one.
 
+mod attributes;
 mod budget;
+mod collect;
 mod columns;
 mod csv;
 mod detect;
 mod edges;
+mod gml;
 mod graph6;
+mod graphml;
 mod jsonl;
 pub mod lines;
 mod molecules;
+mod nodelink;
+mod nodes;
 pub mod npy;
+mod python;
 pub mod qm9;
 mod report;
 mod sdf;
@@ -33,6 +43,7 @@ pub mod source;
 mod stream;
 mod text;
 mod tu;
+mod xml;
 
 use budget::Meter;
 pub use detect::detect;
@@ -59,15 +70,21 @@ pub enum Format {
     Smiles,
     /// QM9 as NumPy arrays.
     Npz,
-    /// An edge list.
+    /// Edge lists, one graph per file.
     Edges,
+    /// GraphML.
+    GraphMl,
+    /// GML.
+    Gml,
+    /// Node-link JSON.
+    NodeLink,
     /// ppgn's JSON Lines.
     Jsonl,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 11] = [
         Format::Text,
         Format::Tu,
         Format::Graph6,
@@ -75,6 +92,9 @@ impl Format {
         Format::Smiles,
         Format::Npz,
         Format::Edges,
+        Format::GraphMl,
+        Format::Gml,
+        Format::NodeLink,
         Format::Jsonl,
     ];
 
@@ -88,6 +108,9 @@ impl Format {
             Format::Smiles => "smiles",
             Format::Npz => "npz",
             Format::Edges => "edges",
+            Format::GraphMl => "graphml",
+            Format::Gml => "gml",
+            Format::NodeLink => "json",
             Format::Jsonl => "jsonl",
         }
     }
@@ -103,7 +126,12 @@ impl Format {
                 "molecules, a table with a column `smiles` and targets, or one SMILES per line (.csv .smi)"
             }
             Format::Npz => "QM9 as NumPy arrays (.npz)",
-            Format::Edges => "an edge list, lines `u v [label]`, plain or CSV (.edges .el .csv .tsv .txt)",
+            Format::Edges => {
+                "edge lists, lines `u v [label]`, plain or CSV, one graph per file (.edges .el .csv .tsv .txt)"
+            }
+            Format::GraphMl => "GraphML, as NetworkX, igraph and yEd write it (.graphml)",
+            Format::Gml => "GML, as NetworkX and igraph write it (.gml)",
+            Format::NodeLink => "node-link JSON, as networkx.node_link_data gives it (.json)",
             Format::Jsonl => "ppgn's own JSON Lines, lossless (.jsonl)",
         }
     }
@@ -209,7 +237,8 @@ enum Loaded<'a> {
 
 fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Report) -> Result<Loaded<'a>> {
     let source = Source::open(path, options.limits)?;
-    let (format, source, entry) = detect(source, options.format)?;
+    let (format, source, entries) = detect(source, options.format)?;
+    let entry = entries[0].clone();
     let dataset = match format {
         Format::Jsonl | Format::Graph6 => {
             let meter = source.meter();
@@ -225,7 +254,15 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
         Format::Sdf => sdf::read(&source, &entry, options, report)?,
         Format::Smiles => smiles::read(&source, &entry, options, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
-        Format::Edges => edges::read(&source, &entry, options.directed, report)?,
+        Format::Edges => edges::read(&source, &entries, options.directed, report)?,
+        Format::GraphMl | Format::Gml | Format::NodeLink => {
+            let read = match format {
+                Format::GraphMl => graphml::read,
+                Format::Gml => gml::read,
+                _ => nodelink::read,
+            };
+            collect::collect(&source, &entries, format, report, |entry, report| read(&source, entry, report))?
+        }
     };
     Ok(Loaded::Whole(dataset))
 }

@@ -5,7 +5,7 @@
 //! every entry is verified at its end.
 
 use super::budget::Meter;
-use super::lines::{Lines, read_failure};
+use super::lines::{LONGEST, Lines, read_failure};
 use crate::error::{Defect, Error, Result};
 use flate2::read::DeflateDecoder;
 use std::fs::File;
@@ -181,6 +181,21 @@ impl Source {
     /// The lines of an entry.
     pub fn lines(&self, entry: &Entry) -> Result<Lines<BufReader<Box<dyn Read + Send>>>> {
         Ok(Lines::new(BufReader::with_capacity(1 << 17, self.reader(entry)?), self.describe(entry)))
+    }
+
+    /// A whole entry as text, for formats that are one document. It may have as many bytes as a line.
+    pub(crate) fn text(&self, entry: &Entry) -> Result<String> {
+        let mut bytes = Vec::new();
+        let file = self.describe(entry);
+        let mut reader = self.reader(entry)?.take(LONGEST as u64 + 1);
+        reader.read_to_end(&mut bytes).map_err(|e| read_failure(&file, e))?;
+        if bytes.len() > LONGEST {
+            return Err(Defect::new(file, format!("longer than {LONGEST} bytes")).into());
+        }
+        String::from_utf8(bytes).map_err(|e| {
+            let line = 1 + memchr::memchr_iter(b'\n', &e.as_bytes()[..e.utf8_error().valid_up_to()]).count();
+            Defect::new(file, "not UTF-8 text").line(line as u64).into()
+        })
     }
 
     /// Counts the memory of graphs that are read from an archive.

@@ -226,6 +226,102 @@ proptest! {
         let folder = folder(&[("e.csv", &bytes)]);
         read_and_check(&folder.path().join("e.csv"), Some(Format::Edges), directed);
     }
+
+    #[test]
+    fn damaged_files_of_other_programs(which in 0..4usize, damages in vec(damage(), 1..5), directed: bool) {
+        let (name, format, sample) = OTHERS[which];
+        let mut bytes = sample.as_bytes().to_vec();
+        damages.iter().for_each(|d| apply(&mut bytes, d));
+        let folder = folder(&[(name, &bytes)]);
+        read_and_check(&folder.path().join(name), Some(format), directed);
+    }
+
+    #[test]
+    fn arbitrary_files_of_other_programs(which in 0..4usize, bytes in markup()) {
+        let (name, format, _) = OTHERS[which];
+        let folder = folder(&[(name, &bytes), ("2.edges", b"1 2 {'w': 1}\n")]);
+        read_and_check(&folder.path().join(name), Some(format), false);
+        read_and_check(folder.path(), None, false);
+    }
+}
+
+/// A sound file of every format that other programs write.
+const OTHERS: [(&str, Format, &str); 4] = [
+    (
+        "x.graphml",
+        Format::GraphMl,
+        "<?xml version='1.0'?>\n<graphml>\n<key id='d0' for='node' attr.name='c' attr.type='string'/>\n<key id='d1' \
+         for='edge' attr.name='w' attr.type='double'><default>1</default></key>\n<graph edgedefault='directed'>\n<node \
+         id='a'><data key='d0'>x &lt; &#233;</data></node>\n<node id='b'><data key='d0'/></node>\n<edge source='a' \
+         target='b'><data key='d1'>0.5</data></edge>\n<edge source='b' target='a'/>\n</graph>\n</graphml>\n",
+    ),
+    (
+        "x.gml",
+        Format::Gml,
+        "graph [\n  directed 1\n  node [\n    id 0\n    label \"a\"\n    c \"x &lt;\"\n  ]\n  node [ id 1 c \"\" g [ x 1 \
+         ] ]\n  edge [\n    source 0\n    target 1\n    w 0.5\n  ]\n  edge [ source 1 target 0 w 2 ]\n]\n",
+    ),
+    (
+        "x.json",
+        Format::NodeLink,
+        "{\"directed\": true, \"multigraph\": false, \"graph\": {},\n\"nodes\": [{\"c\": \"x\", \"id\": 0}, {\"c\": \"y\", \
+         \"id\": \"b\"}],\n\"edges\": [{\"w\": 1.5, \"source\": 0, \"target\": \"b\"}, {\"w\": 2, \"source\": 0, \"target\": \
+         0}]}\n",
+    ),
+    (
+        "x.edgelist",
+        Format::Edges,
+        "0 1 {'weight': 4, 'c': 'x\\'\\xe9'}\n1 2 {'weight': 0.5, 'c': \"it's\"}\n# c\n",
+    ),
+];
+
+/// Bytes of the kind that these files are made of.
+fn markup() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        "<",
+        ">",
+        "/",
+        "<graphml>",
+        "<graph>",
+        "<node id='",
+        "'/>",
+        "<edge source='a' target='a'/>",
+        "</graph>",
+        "&",
+        ";",
+        "&lt;",
+        "&#",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "graph [ ",
+        "node [ id 0 ]",
+        "edge [ source 0 target 0 ]",
+        " ]",
+        "[",
+        "\"",
+        "{",
+        "}",
+        "\"nodes\":[",
+        "\"edges\":[",
+        "{\"id\":1}",
+        "]",
+        ",",
+        ":",
+        "'",
+        "\\",
+        "\\x",
+        "1",
+        "0 1 {'w': ",
+        "True",
+        "1e999",
+        "\n",
+        " ",
+        "a",
+        "\u{e9}",
+        "<!DOCTYPE",
+    ]);
+    prop_oneof![vec(any::<u8>(), 0..200), vec(piece, 0..60).prop_map(|pieces| pieces.concat().into_bytes())]
 }
 
 /// Small files that claim to be huge: nothing may be set aside for a claim.

@@ -341,7 +341,7 @@ mod tests {
             rank: 0,
             settings: toml::Table::new(),
             best_epoch: None,
-            held_out: part.map(|(accuracy, loss)| Part { loss, accuracy, mae: vec![] }),
+            held_out: part.map(|(accuracy, loss)| Part { loss, accuracy, ..Part::default() }),
             diverged: None,
             seconds: 0.0,
             run: PathBuf::new(),

@@ -28,7 +28,7 @@ pub(crate) use restore::Restored;
 
 use crate::data::Scaling;
 use crate::error::{Error, Result};
-use crate::metrics::{Best, Epoch};
+use crate::metrics::{Best, Epoch, Selection, Sets};
 use crate::settings::Settings;
 use integrity::{Note, sealed_json, settings_digest, unsealed_json};
 use lock::{lock, regular_or_absent, sweep, sweep_beside};
@@ -84,6 +84,15 @@ pub struct Summary {
     /// For regression, the error of the baseline that predicts the training mean, on the reported part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mae_of_mean: Vec<f64>,
+    /// What the best epoch was selected by.
+    #[serde(skip_serializing_if = "Selection::is_default", default)]
+    pub select: Selection,
+    /// For classification, the classes, by their original labels.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub classes: Vec<i64>,
+    /// The figures of the network of the best epoch on every set, beside those of the baseline.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sets: Option<Sets>,
 }
 
 /// A run folder that this process has to itself.

@@ -16,6 +16,7 @@ pub use training::Training;
 
 use crate::data::{Goal, Scaling, all_known};
 use crate::error::{Error, Result};
+use crate::metrics::selectable;
 use crate::preset::Preset;
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
@@ -126,6 +127,7 @@ impl Settings {
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
+        selectable(training.select, &goal, dataset, &split)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }

@@ -6,6 +6,7 @@ use super::Schedule;
 use super::text;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
+use crate::metrics::Selection;
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::{BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
@@ -96,7 +97,11 @@ settings! {
     /// Space to compute on: dense (one row per pair of nodes), quotient (one row per colour of pairs) or auto (the
     /// cheaper)
     space: SpaceChoice => training, (value_name = "SPACE", value_parser = text::named::<SpaceChoice>);
-    /// Input encoding: paper, authors or qm9; paper+identity and paper+transposed have additional channels
+    /// What the best epoch is selected by: accuracy, balanced-accuracy, macro-f1, roc-auc, average-precision, log-loss,
+    /// brier, mae, rmse, r2 or loss; `validation` (alone, or as in validation,roc-auc) insists on a validation set
+    /// [default: accuracy, or the loss of a regression]
+    select: Selection => training, (value_name = "METRIC");
+    /// Input encoding: paper, authors or qm9; paper+identity, +transposed and +distances have additional channels
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
     /// Order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
@@ -157,7 +162,7 @@ mod tests {
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\
-                      encoding = { kind = \"authors\" }\n";
+                      select = \"roc-auc\"\nencoding = { kind = \"authors\" }\n";
         let all: toml::Table = toml::from_str(values).unwrap();
         assert_eq!(all.len(), Overrides::SETTINGS.len());
         for setting in Overrides::SETTINGS {

@@ -3,6 +3,7 @@
 use super::Schedule;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
+use crate::metrics::Selection;
 use ppgn_nn::{Precision, SpaceChoice};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Training {
     /// The space to compute on.
     #[serde(default)]
     pub space: SpaceChoice,
+    /// What the best epoch is selected by.
+    #[serde(skip_serializing_if = "Selection::is_default", default)]
+    pub select: Selection,
 }
 
 fn is_none(number: &usize) -> bool {
@@ -72,6 +76,7 @@ impl Default for Training {
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,
+            select: Selection::default(),
         }
     }
 }

@@ -2,17 +2,19 @@
 
 use ppgn_graph::generate::generate;
 use ppgn_nn::BlockConfig;
+use ppgn_train::metrics::Metric;
 use ppgn_train::{Epoch, Event, Outcome, Overrides, Part, Request, Run, Session, Settings, train};
 
 fn epoch(number: usize, accuracy: Option<f64>, loss: f64) -> Epoch {
-    let part = Part { loss, accuracy, mae: Vec::new() };
+    let part = Part { loss, accuracy, ..Part::default() };
     Epoch { epoch: number, rate: 0.1, train: part.clone(), validation: Some(part), test: None }
 }
 
 #[test]
 fn point_5_of_equal_accuracies_the_lower_loss_is_taken() {
-    let better =
-        |a: (Option<f64>, f64), b: (Option<f64>, f64)| epoch(2, a.0, a.1).is_better_than(&epoch(1, b.0, b.1));
+    let better = |a: (Option<f64>, f64), b: (Option<f64>, f64)| {
+        epoch(2, a.0, a.1).is_better_than(&epoch(1, b.0, b.1), Metric::Auto)
+    };
     assert!(better((Some(1.0), 0.01), (Some(1.0), 0.81)));
     assert!(!better((Some(1.0), 0.81), (Some(1.0), 0.01)) && !better((Some(1.0), 0.5), (Some(1.0), 0.5)));
     assert!(better((Some(0.9), 5.0), (Some(0.8), 0.1)) && !better((Some(0.8), 0.1), (Some(0.9), 5.0)));

@@ -14,7 +14,7 @@ pub(crate) struct InputArgs {
     /// The data folder, where names are looked up and downloads go [default: $PPGN_DATA, else the platform's]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Input format: text, tu, graph6, sdf, smiles, npz, edges or jsonl [default: detected from the extension, then the content]
+    /// Input format: text, tu, graph6, sdf, smiles, npz, edges, graphml, gml, json or jsonl [default: detected from the extension, then the content]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// Read edge lists as directed graphs

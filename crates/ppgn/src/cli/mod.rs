@@ -10,6 +10,7 @@ mod import;
 mod input;
 mod interrupt;
 mod load;
+mod metrics;
 mod output;
 mod predict;
 mod protocol;

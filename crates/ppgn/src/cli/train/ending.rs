@@ -1,8 +1,9 @@
 //! The result of a finished run, for people and for scripts.
 
-use crate::cli::output::{self, by_target, counted, short};
+use crate::cli::metrics;
+use crate::cli::output::{self, by_target, counted};
 use anyhow::Result;
-use ppgn::train::{Division, Goal, Overview, Run, Summary};
+use ppgn::train::{Division, Goal, Overview, Part, Run, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -39,6 +40,10 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
         object["mae"] = by_target(&summary.targets, &best.mae);
         object["mae_of_mean"] = by_target(&summary.targets, &summary.mae_of_mean);
     }
+    if let Some(sets) = &summary.sets {
+        object["select"] = summary.select.to_string().into();
+        object["sets"] = json!(sets);
+    }
     object
 }
 
@@ -57,6 +62,9 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
         (Goal::Classes(classes), accuracy) => {
             let accuracy = accuracy.unwrap_or(0.0);
             let _ = writeln!(text, "{}: {part} accuracy {:.1} % {when}", summary.dataset, accuracy * 100.0);
+            if let Some(sets) = &summary.sets {
+                text += &metrics::table(sets, &summary.classes);
+            }
             if settings.trained().is_some_and(|trained| trained.data == "csl") {
                 text += &lesson(classes.len(), accuracy);
             }
@@ -68,12 +76,15 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
                 summary.dataset,
                 counted(targets.len(), "target", "targets")
             );
-            let mut rows =
-                vec![["target", "error", "baseline (predict the mean)", "unit"].map(String::from).to_vec()];
-            for ((target, mae), mean) in targets.iter().zip(&best.mae).zip(&summary.mae_of_mean) {
-                rows.push(vec![target.name.clone(), short(*mae), short(*mean), target.unit.clone()]);
-            }
-            text += &output::table(&rows);
+            let sets = summary.sets.as_ref().and_then(|sets| sets.named().last());
+            text += &match sets {
+                Some((_, set)) => metrics::of_targets(targets, &set.metrics, &set.baseline),
+                // A run of an earlier version knows the mean absolute errors only.
+                None => {
+                    let baseline = Part { mae: summary.mae_of_mean.clone(), ..Part::default() };
+                    metrics::of_targets(targets, best, &baseline)
+                }
+            };
         }
     }
     let path = run.path().display();

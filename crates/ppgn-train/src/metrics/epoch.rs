@@ -1,0 +1,216 @@
+//! What is measured after every epoch: one line of `metrics.jsonl`.
+//!
+//! Nothing here depends on the clock, the path or the host, so the metrics of a run are the same bytes whether it was
+//! interrupted or not; times go to `timing.jsonl`.
+
+use super::{ClassMetrics, Metric, ValueMetrics, classification, regression};
+use crate::data::{Goal, Prepared};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A figure that may not apply (`None`, left out of files), or may be undefined (`Some(None)`, null in files).
+type Figure = Option<Option<f64>>;
+
+/// The metrics of one set of graphs: training, validation or test.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The mean loss per graph (for regression summed over the standardised targets).
+    pub loss: f64,
+    /// For classification, the accuracy, as a fraction.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accuracy: Option<f64>,
+    /// For regression, the mean absolute error of each target, in its own unit.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mae: Vec<f64>,
+    /// For classification, the mean recall of the classes that occur.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub balanced_accuracy: Option<f64>,
+    /// For classification, the mean F1 of the classes that occur or are predicted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub macro_f1: Option<f64>,
+    /// For classification, the area under the ROC curve; undefined where a class does not occur.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "present")]
+    pub roc_auc: Figure,
+    /// For classification, the average precision; undefined where a class that counts does not occur.
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "present")]
+    pub average_precision: Figure,
+    /// For classification, the mean of `-ln p` of the graphs' classes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub log_loss: Option<f64>,
+    /// For classification, the Brier score.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub brier: Option<f64>,
+    /// For regression, the root mean squared error of each target, in its own unit.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub rmse: Vec<Option<f64>>,
+    /// For regression, the coefficient of determination of each target; undefined for fewer than two graphs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub r2: Vec<Option<f64>>,
+}
+
+/// Null as an undefined figure, where serde would read that there is none.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+impl Part {
+    /// The figures of classes, with the loss that was trained on.
+    pub fn of_classes(loss: f64, metrics: &ClassMetrics) -> Self {
+        Part {
+            loss,
+            accuracy: metrics.accuracy,
+            balanced_accuracy: metrics.balanced_accuracy,
+            macro_f1: metrics.macro_f1,
+            roc_auc: Some(metrics.roc_auc),
+            average_precision: Some(metrics.average_precision),
+            log_loss: metrics.log_loss,
+            brier: metrics.brier,
+            ..Part::default()
+        }
+    }
+
+    /// The figures of targets, with the loss that was trained on.
+    pub fn of_values(loss: f64, metrics: &[ValueMetrics]) -> Self {
+        Part {
+            loss,
+            mae: metrics.iter().map(|m| m.mae.unwrap_or(0.0)).collect(),
+            rmse: metrics.iter().map(|m| m.rmse).collect(),
+            r2: metrics.iter().map(|m| m.r2).collect(),
+            ..Part::default()
+        }
+    }
+}
+
+/// The metrics of an epoch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Epoch {
+    /// The epoch, counted from 1.
+    pub epoch: usize,
+    /// Its learning rate.
+    pub rate: f64,
+    /// The training set, measured during the epoch.
+    pub train: Part,
+    /// The validation set, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Part>,
+    /// The test set, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub test: Option<Part>,
+}
+
+/// The best epoch so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// The epoch.
+    pub epoch: usize,
+    /// The score that it was selected by: higher is better.
+    pub score: f64,
+}
+
+impl Epoch {
+    /// The set that the best epoch is selected on: validation, else test, else training.
+    pub fn selected_on(&self) -> &Part {
+        self.validation.as_ref().or(self.test.as_ref()).unwrap_or(&self.train)
+    }
+
+    /// The metric on the set that the best epoch is selected on, with the sign that makes higher better; for one that is
+    /// undefined there, the negative loss.
+    pub fn score(&self, metric: Metric) -> f64 {
+        let part = self.selected_on();
+        metric.score(part).unwrap_or(-part.loss)
+    }
+
+    /// The loss that a schedule watches: of the validation set, else of the training set. The test set has no say in how a
+    /// network is trained.
+    pub(crate) fn watched_loss(&self) -> f64 {
+        self.validation.as_ref().unwrap_or(&self.train).loss
+    }
+
+    /// Whether it is better than an earlier epoch: a higher [score](Self::score), or the same score with a lower loss.
+    pub fn is_better_than(&self, earlier: &Epoch, metric: Metric) -> bool {
+        let (score, best) = (self.score(metric), earlier.score(metric));
+        score > best || score == best && self.selected_on().loss < earlier.selected_on().loss
+    }
+
+    /// Whether all losses and errors are finite: JSON has no other numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()].into_iter().flatten().all(|part| {
+            part.loss.is_finite() && part.mae.iter().chain(part.rmse.iter().flatten()).all(|e| e.is_finite())
+        })
+    }
+
+    /// The set that is reported, with its name: test, else validation, else training.
+    pub fn reported(&self) -> (&'static str, &Part) {
+        match (&self.test, &self.validation) {
+            (Some(test), _) => ("test", test),
+            (None, Some(validation)) => ("validation", validation),
+            (None, None) => ("training", &self.train),
+        }
+    }
+}
+
+/// Collects the predictions for a set, batch by batch, in order.
+pub(crate) struct Sums {
+    graphs: Vec<u32>,
+    loss: f64,
+    scores: Vec<f64>,
+}
+
+impl Sums {
+    pub(crate) fn new() -> Self {
+        Sums { graphs: Vec::new(), loss: 0.0, scores: Vec::new() }
+    }
+
+    /// A batch: its summed loss and its scores.
+    pub(crate) fn add(&mut self, graphs: &[u32], loss: f64, scores: &[f64]) {
+        self.graphs.extend_from_slice(graphs);
+        self.loss += loss;
+        self.scores.extend_from_slice(scores);
+    }
+
+    /// The figures of the set.
+    pub(crate) fn finish(self, prepared: &Prepared) -> Part {
+        self.figures(prepared).0
+    }
+
+    /// The figures of the set and, for classes, the confusion matrix.
+    pub(crate) fn figures(self, prepared: &Prepared) -> (Part, Vec<Vec<u64>>) {
+        figures(prepared, &self.graphs, self.loss / self.graphs.len().max(1) as f64, &self.scores)
+    }
+}
+
+/// The figures of scores for these graphs, as the network puts them out, and for classes the confusion matrix.
+pub(crate) fn figures(
+    prepared: &Prepared,
+    graphs: &[u32],
+    loss: f64,
+    scores: &[f64],
+) -> (Part, Vec<Vec<u64>>) {
+    match &prepared.goal {
+        Goal::Classes(classes) => {
+            let truth: Vec<Option<usize>> = prepared.classes(graphs).into_iter().map(Some).collect();
+            let probabilities: Vec<f64> = scores.chunks(classes.len()).flat_map(softmax).collect();
+            let metrics = classification(&truth, &probabilities, classes.len());
+            (Part::of_classes(loss, &metrics), metrics.confusion)
+        }
+        Goal::Targets(targets) => {
+            let mut metrics = regression(&prepared.standardised(graphs), scores, targets.len());
+            for (metrics, scaling) in metrics.iter_mut().zip(&prepared.scaling) {
+                // Errors in the target's own unit.
+                metrics.mae = metrics.mae.map(|e| e * scaling.deviation);
+                metrics.rmse = metrics.rmse.map(|e| e * scaling.deviation);
+            }
+            (Part::of_values(loss, &metrics), Vec::new())
+        }
+    }
+}
+
+/// The probabilities of scores: `exp(s_c) / sum over d of exp(s_d)`.
+pub(crate) fn softmax(scores: &[f64]) -> Vec<f64> {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let exponentials: Vec<f64> = scores.iter().map(|s| (s - most).exp()).collect();
+    let total: f64 = exponentials.iter().sum();
+    exponentials.iter().map(|e| e / total).collect()
+}

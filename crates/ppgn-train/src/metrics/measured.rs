@@ -1,0 +1,140 @@
+//! The figures of the best network of a finished run, set by set, each beside its baseline.
+
+use super::{Metric, Part, Sums, figures, prior};
+use crate::data::{Goal, Prepared};
+use crate::error::{Error, Result};
+use ppgn_graph::Dataset;
+use ppgn_graph::split::Split;
+use ppgn_nn::{Matrix, Ppgn, Values};
+use serde::{Deserialize, Serialize};
+
+/// What the best network gives on one set of graphs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The number of graphs.
+    pub graphs: usize,
+    /// Its figures.
+    pub metrics: Part,
+    /// The figures of the baseline, which looks at no graph: it predicts the shares of the classes in the training set (so the
+    /// majority class), or the mean of every target over the training set.
+    pub baseline: Part,
+    /// For classification, the number of graphs by class (row) and predicted class (column).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub confusion: Vec<Vec<u64>>,
+}
+
+/// What the best network gives on every set that the run has.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sets {
+    /// The training set, measured with the weights of the best epoch, unlike in the line of that epoch.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub train: Option<Measured>,
+    /// The validation set.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Measured>,
+    /// The test set.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub test: Option<Measured>,
+}
+
+impl Measured {
+    /// The classes, by their place among the run's, that no graph of the set has.
+    pub fn absent(&self) -> Vec<usize> {
+        let of = |row: &Vec<u64>| row.iter().sum::<u64>();
+        (0..self.confusion.len()).filter(|&class| of(&self.confusion[class]) == 0).collect()
+    }
+}
+
+impl Sets {
+    /// The sets that there are, with their names.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &Measured)> {
+        let all = [("training", &self.train), ("validation", &self.validation), ("test", &self.test)];
+        all.into_iter().filter_map(|(name, set)| set.as_ref().map(|set| (name, set)))
+    }
+
+    /// Measures a network on all sets. `evaluate` gives the loss and the scores of a set.
+    pub(crate) fn measure(
+        prepared: &Prepared,
+        network: &Ppgn,
+        evaluate: impl Fn(&Ppgn, &[u32]) -> Result<Sums>,
+    ) -> Result<Self> {
+        let one = |graphs: &[u32]| -> Result<Option<Measured>> {
+            if graphs.is_empty() {
+                return Ok(None);
+            }
+            let (metrics, confusion) = evaluate(network, graphs)?.figures(prepared);
+            let baseline = baseline(prepared, graphs)?;
+            Ok(Some(Measured { graphs: graphs.len(), metrics, baseline, confusion }))
+        };
+        let Split { train, validation, test } = &prepared.split;
+        Ok(Sets { train: one(train)?, validation: one(validation)?, test: one(test)? })
+    }
+}
+
+/// The figures of the baseline on a set.
+fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
+    let row: Vec<f64> = match &prepared.goal {
+        Goal::Classes(classes) => {
+            let train: Vec<Option<usize>> =
+                prepared.classes(&prepared.split.train).into_iter().map(Some).collect();
+            // A class without a training graph has the smallest probability that has a logarithm.
+            prior(&train, classes.len()).iter().map(|p| p.max(f64::EPSILON).ln()).collect()
+        }
+        // Targets are standardised by the training set: their mean is 0.
+        Goal::Targets(targets) => vec![0.0; targets.len()],
+    };
+    let scores = row.repeat(graphs.len());
+    let matrix = Matrix::new(graphs.len(), row.len(), Values::F64(scores.clone()))?;
+    let loss = prepared.loss(&matrix, graphs)?.value / graphs.len().max(1) as f64;
+    Ok(figures(prepared, graphs, loss, &scores).0)
+}
+
+/// An error where the best epoch cannot be selected by a metric: it is not one of the goal's, or it is undefined on the set
+/// that the epoch is selected on.
+pub(crate) fn selectable(
+    select: super::Selection,
+    goal: &Goal,
+    dataset: &Dataset,
+    split: &Split,
+) -> Result<()> {
+    let (name, graphs) = match (&split.validation[..], &split.test[..]) {
+        ([], []) => ("training", &split.train),
+        ([], _) => ("test", &split.test),
+        _ => ("validation", &split.validation),
+    };
+    if select.validation && name != "validation" {
+        return Err(Error::settings(
+            "the best epoch is to be selected on a validation set, and the split has none",
+        ));
+    }
+    let metric = select.metric;
+    if !matches!(metric, Metric::Auto | Metric::Loss) && !Metric::of(goal).contains(&metric) {
+        let what = if matches!(goal, Goal::Classes(_)) { "classes" } else { "regression" };
+        let names: Vec<&str> = Metric::of(goal).iter().map(|metric| metric.name()).collect();
+        return Err(Error::settings(format!(
+            "{} is no metric of {what}; there are {} and loss",
+            metric.title(),
+            names.join(", ")
+        )));
+    }
+    let why = match (metric, goal) {
+        (Metric::RocAuc | Metric::AveragePrecision, Goal::Classes(classes)) => {
+            let occurs = |class: usize| graphs.iter().any(|&g| dataset.class(g as usize) == Some(class));
+            // Of two classes, the average precision is that of the second.
+            let first = usize::from(metric == Metric::AveragePrecision && classes.len() == 2);
+            let absent = (first..classes.len()).find(|&class| !occurs(class));
+            absent.map(|class| format!("class {} does not occur in it", classes[class]))
+        }
+        (Metric::R2, _) if graphs.len() < 2 => Some("it has a single graph".to_string()),
+        _ => None,
+    };
+    match why {
+        None => Ok(()),
+        Some(why) => Err(Error::settings(format!(
+            "the best epoch cannot be selected by {} on the {name} set: {why}",
+            metric.title()
+        ))),
+    }
+}

@@ -1,0 +1,106 @@
+//! Metrics as tables for people: every figure beside that of the baseline.
+
+use super::output::{self, short};
+use ppgn::graph::Target;
+use ppgn::train::metrics::{Measured, Metric, Part, Sets};
+use std::fmt::Write as _;
+
+/// What the baseline of classes is.
+const PRIOR: &str = "baseline (majority class)";
+
+/// A figure for people: shares in percent, others with four digits, a dash where it is undefined.
+pub(crate) fn figure(metric: Metric, value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(x) if metric.is_share() => format!("{:.1} %", x * 100.0),
+        Some(x) => format!("{x:.4}"),
+    }
+}
+
+/// The metrics of classes on all sets; the baseline is that of the set that is reported, the last.
+pub(crate) fn table(sets: &Sets, classes: &[i64]) -> String {
+    let named: Vec<(&str, &Measured)> = sets.named().collect();
+    let Some((reported, last)) = named.last() else { return String::new() };
+    let mut head = vec!["metric".to_string()];
+    head.extend(named.iter().map(|(name, _)| name.to_string()));
+    head.push(PRIOR.into());
+    let mut rows = vec![head];
+    for metric in Metric::CLASSES {
+        let mut row = vec![metric.title().to_string()];
+        row.extend(named.iter().map(|(_, set)| figure(metric, metric.value(&set.metrics))));
+        row.push(figure(metric, metric.value(&last.baseline)));
+        rows.push(row);
+    }
+    let mut text = output::table(&rows);
+    for (name, set) in &named {
+        text += &undefined(name, set, classes);
+    }
+    if named.len() > 1 {
+        let _ = writeln!(text, "The baseline is on the {reported} set.");
+    }
+    text
+}
+
+/// Why a metric of a set is undefined, as a sentence of its own; nothing where all are defined.
+fn undefined(name: &str, set: &Measured, classes: &[i64]) -> String {
+    let metrics = [Metric::RocAuc, Metric::AveragePrecision];
+    let lost: Vec<&str> =
+        metrics.into_iter().filter(|m| m.value(&set.metrics).is_none()).map(Metric::title).collect();
+    if lost.is_empty() {
+        return String::new();
+    }
+    let absent: Vec<String> =
+        set.absent().iter().filter_map(|&class| classes.get(class)).map(i64::to_string).collect();
+    let what = if absent.len() == 1 { "class" } else { "classes" };
+    let (verb, lost) = (if lost.len() == 1 { "is" } else { "are" }, lost.join(" and "));
+    format!("{lost} {verb} undefined on the {name} set: no graph of {what} {} is in it.\n", absent.join(", "))
+}
+
+/// The errors of targets on a set, each beside that of the baseline, which predicts the mean.
+pub(crate) fn of_targets(targets: &[Target], metrics: &Part, baseline: &Part) -> String {
+    let names =
+        ["target", "error", "baseline (predict the mean)", "RMSE", "baseline", "R2", "baseline", "unit"];
+    let mut rows = vec![names.map(String::from).to_vec()];
+    let shown = |values: &[Option<f64>], t: usize| values.get(t).copied().flatten().map_or("-".into(), short);
+    let error = |values: &[f64], t: usize| values.get(t).map_or("-".into(), |x| short(*x));
+    for (t, target) in targets.iter().enumerate() {
+        rows.push(vec![
+            target.name.clone(),
+            error(&metrics.mae, t),
+            error(&baseline.mae, t),
+            shown(&metrics.rmse, t),
+            shown(&baseline.rmse, t),
+            shown(&metrics.r2, t),
+            shown(&baseline.r2, t),
+            target.unit.clone(),
+        ]);
+    }
+    output::table(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn::train::metrics::classification;
+
+    #[test]
+    fn what_is_undefined_is_said() {
+        let set = |truth: &[Option<usize>]| {
+            let rows = [0.75, 0.25].repeat(truth.len());
+            let found = classification(truth, &rows, 2);
+            let metrics = Part::of_classes(0.5, &found);
+            Measured { graphs: truth.len(), baseline: metrics.clone(), metrics, confusion: found.confusion }
+        };
+        let sets = Sets {
+            train: Some(set(&[Some(0), Some(1)])),
+            validation: None,
+            test: Some(set(&[Some(0), Some(0)])),
+        };
+        let text = table(&sets, &[-1, 7]);
+        let said =
+            "ROC AUC and average precision are undefined on the test set: no graph of class 7 is in it.\n";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("on the training set"), "{text}");
+        assert!(text.contains("accuracy            50.0 %   100.0 %                      100.0 %"), "{text}");
+    }
+}

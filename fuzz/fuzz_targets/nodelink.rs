@@ -1,0 +1,8 @@
+//! Node-link JSON.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ppgn_graph::format::Format;
+
+fuzz_target!(|bytes: &[u8]| ppgn_fuzz::read(Some(Format::NodeLink), &["x.json"], bytes));
