@@ -78,6 +78,10 @@ impl<T: Real> Kernel<T> for Chunk<'_, T> {
 /// assert_eq!(ppgn_kernels::sum_of_squares(&[3.0f32, -4.0]), 25.0);
 /// ```
 pub fn sum_of_squares<T: Real>(numbers: &[T]) -> f64 {
+    T::sum_of_squares(numbers)
+}
+
+pub(crate) fn sum_of_squares_generic<T: Real>(numbers: &[T]) -> f64 {
     let chunk = |chunk: &[T]| chunk.iter().map(|x| x.wide() * x.wide()).sum::<f64>();
     let mut sums: Vec<f64> = Vec::new();
     numbers.par_chunks(1 << 14).map(chunk).collect_into_vec(&mut sums);
@@ -86,6 +90,10 @@ pub fn sum_of_squares<T: Real>(numbers: &[T]) -> f64 {
 
 /// Multiplies every number by a factor, which is rounded to their precision. O(length).
 pub fn multiply_by<T: Real>(numbers: &mut [T], factor: f64) {
+    T::multiply_by(numbers, factor)
+}
+
+pub(crate) fn multiply_by_generic<T: Real>(numbers: &mut [T], factor: f64) {
     let factor = T::rounded(factor);
     numbers.par_chunks_mut(1 << 14).for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= factor));
 }

@@ -36,6 +36,8 @@ macro_rules! compiled {
 compiled! {
     fn clear(numbers: &mut [Self]) = crate::workspace::clear_generic;
     fn all_finite(numbers: &[Self]) -> bool = crate::adam::finite_generic;
+    fn sum_of_squares(numbers: &[Self]) -> f64 = crate::adam::sum_of_squares_generic;
+    fn multiply_by(numbers: &mut [Self], factor: f64) = crate::adam::multiply_by_generic;
     fn adam(step: AdamStep, p: &mut [Self], g: &[Self], m: &mut [Self], v: &mut [Self]) = crate::adam::adam_generic;
 
     fn multiply(
@@ -74,6 +76,7 @@ compiled! {
 
     fn suffix_forward(
         suffix: &Suffix<'_, Self>, workspace: &Workspace, graphs: usize, pooled: &[Buffer<Self>],
+        masks: Vec<Vec<Self>>,
     ) -> Scored<Self> = Suffix::forward_generic;
     fn suffix_backward(
         suffix: &Suffix<'_, Self>, workspace: &Workspace, pooled: &[Buffer<Self>], scored: Scored<Self>,

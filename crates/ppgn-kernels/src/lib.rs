@@ -48,7 +48,7 @@ pub use product::Square;
 pub use quotient::{ColourMatrix, Example};
 pub use real::Real;
 pub use simd::Level;
-pub use suffix::{Scored, Suffix};
+pub use suffix::{Scored, Suffix, multiply_each};
 pub use tuples::{Patterns, patterns};
 pub use workspace::{Buffer, Workspace, clear};
 

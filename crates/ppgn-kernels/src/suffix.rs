@@ -3,6 +3,9 @@
 //! Suffix ii adds up one linear map per pooled block, `scores = sum over l of P_l A_l^T + b_l`. Suffix i is an MLP on
 //! the last block's features, with a ReLU between its layers and none after the last. There is one row per graph, so
 //! these products are small.
+//!
+//! For dropout, the outputs of a chain's hidden layers are multiplied by masks that are given, one number per output: 0,
+//! or what makes up for the zeros. Masks on the pooled features are the caller's business.
 
 use crate::gemm::{End, Start, rows};
 use crate::linear::{Input, Joined, Layer, add_to, linear_backward};
@@ -26,6 +29,8 @@ pub struct Scored<T: Real> {
     pub scores: Buffer<T>,
     /// The outputs of a chain's hidden layers.
     hidden: Vec<Buffer<T>>,
+    /// What they were multiplied by: one mask per hidden layer, or none.
+    masks: Vec<Vec<T>>,
 }
 
 impl<T: Real> Suffix<'_, T> {
@@ -41,7 +46,21 @@ impl<T: Real> Suffix<'_, T> {
     /// # Panics
     /// If there is no layer, or the shapes are inconsistent.
     pub fn forward(&self, workspace: &Workspace, graphs: usize, pooled: &[Buffer<T>]) -> Scored<T> {
-        T::suffix_forward(self, workspace, graphs, pooled)
+        self.forward_masked(workspace, graphs, pooled, Vec::new())
+    }
+
+    /// The same, with the outputs of a chain's hidden layers multiplied by masks.
+    ///
+    /// # Shapes
+    /// - `masks`: none, or for every hidden layer `[graphs, outputs of the layer]`
+    pub fn forward_masked(
+        &self,
+        workspace: &Workspace,
+        graphs: usize,
+        pooled: &[Buffer<T>],
+        masks: Vec<Vec<T>>,
+    ) -> Scored<T> {
+        T::suffix_forward(self, workspace, graphs, pooled, masks)
     }
 
     pub(crate) fn forward_generic(
@@ -49,6 +68,7 @@ impl<T: Real> Suffix<'_, T> {
         workspace: &Workspace,
         graphs: usize,
         pooled: &[Buffer<T>],
+        masks: Vec<Vec<T>>,
     ) -> Scored<T> {
         match self {
             Suffix::Chain(layers) => {
@@ -59,10 +79,13 @@ impl<T: Real> Suffix<'_, T> {
                     let end = if l + 1 < layers.len() { End::Relu } else { End::Keep };
                     let panels = layer.forward_panels(workspace, 0, layer.inputs);
                     rows(x, &panels, &mut y, Start::Bias(layer.bias), end);
+                    if let Some(mask) = masks.get(l) {
+                        multiply_each(&mut y, mask);
+                    }
                     hidden.push(y);
                 }
                 let scores = hidden.pop().expect("a suffix has a layer");
-                Scored { scores, hidden }
+                Scored { scores, hidden, masks }
             }
             Suffix::Sum(layers) => {
                 assert_eq!(layers.len(), pooled.len());
@@ -73,7 +96,7 @@ impl<T: Real> Suffix<'_, T> {
                     rows(x, &panels, &mut scores, Start::Current, End::Keep);
                     scores.chunks_exact_mut(outputs).for_each(|row| add_to(row, layer.bias));
                 }
-                Scored { scores, hidden: Vec::new() }
+                Scored { scores, hidden: Vec::new(), masks }
             }
         }
     }
@@ -105,7 +128,7 @@ impl<T: Real> Suffix<'_, T> {
     ) -> Vec<Buffer<T>> {
         match self {
             Suffix::Chain(layers) => {
-                let mut hidden = scored.hidden;
+                let Scored { mut hidden, masks, .. } = scored;
                 let mut d = Buffer::copy(workspace, d);
                 let mut rest = gradient;
                 for layer in layers.iter().rev() {
@@ -116,6 +139,9 @@ impl<T: Real> Suffix<'_, T> {
                     d = below;
                     if let Some(x) = x {
                         mask(&mut d, &x);
+                        if let Some(mask) = masks.get(hidden.len()) {
+                            multiply_each(&mut d, mask);
+                        }
                     }
                 }
                 vec![d]
@@ -131,6 +157,15 @@ impl<T: Real> Suffix<'_, T> {
             }
         }
     }
+}
+
+/// Multiplies every number by the one in its place.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn multiply_each<T: Real>(numbers: &mut [T], by: &[T]) {
+    assert_eq!(numbers.len(), by.len());
+    numbers.iter_mut().zip(by).for_each(|(x, &by)| *x *= by);
 }
 
 /// The backward pass of one layer: adds its gradients to `gradient` and returns that of X.
@@ -168,7 +203,7 @@ mod tests {
             (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
         };
         let graphs = 3;
-        for chain in [true, false] {
+        for (chain, dropped) in [(true, false), (true, true), (false, false)] {
             let sizes: &[(usize, usize)] = if chain { &[(4, 5), (5, 3), (3, 2)] } else { &[(4, 2), (6, 2)] };
             let length: usize = sizes.iter().map(|(i, o)| (i + 1) * o).sum();
             let flat: Vec<f64> = (0..length).map(|_| number()).collect();
@@ -176,6 +211,12 @@ mod tests {
             let pooled: Vec<Vec<f64>> =
                 widths.iter().map(|w| (0..graphs * w).map(|_| number()).collect()).collect();
             let slope: Vec<f64> = (0..graphs * 2).map(|_| number()).collect();
+            // Of the two hidden layers: some outputs are dropped, the others made larger.
+            let masks: Vec<Vec<f64>> = [5, 3]
+                .iter()
+                .filter(|_| dropped)
+                .map(|w| (0..graphs * w).map(|i| if i % 3 == 1 { 0.0 } else { 1.5 }).collect())
+                .collect();
             let build = |flat: &[f64]| -> Vec<(Vec<f64>, Vec<f64>, usize, usize)> {
                 let mut at = 0;
                 sizes
@@ -201,7 +242,7 @@ mod tests {
                     .collect();
                 let suffix = if chain { Suffix::Chain(layers) } else { Suffix::Sum(layers) };
                 let pooled: Vec<_> = pooled.iter().map(|p| Buffer::copy(&workspace, p)).collect();
-                let scored = suffix.forward(&workspace, graphs, &pooled);
+                let scored = suffix.forward_masked(&workspace, graphs, &pooled, masks.clone());
                 let scores = scored.scores.to_vec();
                 let mut gradient = vec![0.0; length];
                 let features = d.map(|d| suffix.backward(&workspace, &pooled, scored, d, &mut gradient));

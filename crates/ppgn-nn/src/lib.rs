@@ -32,6 +32,7 @@
 mod adam;
 mod batch;
 mod config;
+mod dropout;
 mod engine;
 mod error;
 mod isomorphism;
@@ -56,6 +57,7 @@ pub mod weights;
 pub use adam::{Adam, clip};
 pub use batch::Batch;
 pub use config::{BlockConfig, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+pub use dropout::Dropout;
 pub use error::{Error, Result};
 pub use layout::{Array, Layout, Part};
 pub use loss::{Evaluated, Loss};

@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::config::PpgnConfig;
+use crate::dropout::Dropout;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
@@ -210,10 +211,21 @@ impl Ppgn {
         batch: &Batch,
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
+        self.backward_dropped(memory, batch, None, loss)
+    }
+
+    /// The same with [`Dropout`], for training.
+    pub fn backward_dropped(
+        &self,
+        memory: Vec<Values>,
+        batch: &Batch,
+        dropout: Option<Dropout<'_>>,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
+    ) -> Result<Step> {
         self.check(batch)?;
         match self.precision {
-            Precision::F32 => self.step::<f32>(memory, batch, loss),
-            Precision::F64 => self.step::<f64>(memory, batch, loss),
+            Precision::F32 => self.step::<f32>(memory, batch, dropout, loss),
+            Precision::F64 => self.step::<f64>(memory, batch, dropout, loss),
         }
     }
 
@@ -221,10 +233,12 @@ impl Ppgn {
         &self,
         memory: Vec<Values>,
         batch: &Batch,
+        dropout: Option<Dropout<'_>>,
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
         let (engine, rows) = self.engine::<T>(batch)?;
-        let tape = engine.forward(rows);
+        let masks = |dropout: Dropout<'_>| dropout.masks(&self.config, &self.config.widths(), batch.graphs());
+        let tape = engine.forward(rows, dropout.map(masks).transpose()?);
         self.finish()?;
         let scores = Matrix::new(batch.graphs(), self.config.outputs, T::values(tape.scores().to_vec()))?;
         let Evaluated { value, gradient } = loss(&scores)?;

@@ -20,6 +20,8 @@ pub enum Goal {
     Classes(Vec<i64>),
     /// Regression: the chosen targets.
     Targets(Vec<Target>),
+    /// Multi-label classification: the chosen targets, each 0 or 1.
+    Labels(Vec<Target>),
 }
 
 impl Goal {
@@ -57,12 +59,17 @@ impl Goal {
     pub fn outputs(&self) -> usize {
         match self {
             Goal::Classes(classes) => classes.len(),
-            Goal::Targets(targets) => targets.len(),
+            Goal::Targets(targets) | Goal::Labels(targets) => targets.len(),
         }
+    }
+
+    /// Whether graphs are to be put into classes, one or several each.
+    pub fn is_classification(&self) -> bool {
+        !matches!(self, Goal::Targets(_))
     }
 }
 
-/// Mean and deviation of a target over the training graphs: networks learn `(y - mean) / deviation`.
+/// Mean and deviation of a target over the training graphs that have it: networks learn `(y - mean) / deviation`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scaling {
@@ -73,12 +80,12 @@ pub struct Scaling {
 }
 
 impl Goal {
-    /// Mean and deviation of the goal's targets over these graphs; nothing for classes.
+    /// Mean and deviation of the goal's targets over these graphs, where they have a value; nothing for classes and labels.
     pub fn scaling(&self, dataset: &Dataset, graphs: &[u32]) -> Result<Vec<Scaling>> {
         let Goal::Targets(targets) = self else { return Ok(Vec::new()) };
-        let n = graphs.len() as f64;
         let scaling = |c: usize| {
-            let values = || graphs.iter().map(|&g| dataset.targets(g as usize)[c]);
+            let values = || graphs.iter().map(|&g| dataset.targets(g as usize)[c]).filter(|y| !y.is_nan());
+            let n = values().count().max(1) as f64;
             let mean = values().sum::<f64>() / n;
             let deviation = (values().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
             Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
@@ -88,7 +95,7 @@ impl Goal {
 }
 
 /// Where these targets are among the dataset's.
-fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
+pub(crate) fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
     let header = dataset.header();
     let column = |t: &Target| {
         let place = header.targets.iter().position(|h| h.name == t.name);
@@ -136,28 +143,6 @@ pub(crate) fn no_empty_graph(dataset: &Dataset) -> Result<()> {
     }
 }
 
-/// An error where the goal of a graph is not known: there is nothing to learn from it.
-pub(crate) fn all_known(dataset: &Dataset, goal: &Goal) -> Result<()> {
-    let unknown = |graph: usize, what: &str| {
-        let name = dataset.name();
-        Err(ppgn_graph::Error::unfit(format!("graph {graph} of {name} has no {what}")).into())
-    };
-    match goal {
-        Goal::Classes(_) => match dataset.classes().position(|class| class.is_none()) {
-            Some(graph) => unknown(graph, "class"),
-            None => Ok(()),
-        },
-        Goal::Targets(targets) => {
-            for (target, &c) in targets.iter().zip(&columns(dataset, targets)?) {
-                if let Some(graph) = (0..dataset.len()).find(|&g| dataset.targets(g)[c].is_nan()) {
-                    return unknown(graph, &format!("value for the target `{}`", target.name));
-                }
-            }
-            Ok(())
-        }
-    }
-}
-
 /// An error where a graph has a number that is not finite in the precision of the rows.
 pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Precision) -> Result<()> {
     Ok(match precision {
@@ -176,8 +161,10 @@ pub struct Prepared {
     pub(crate) goal: Goal,
     /// For regression, one per target; else nothing.
     pub(crate) scaling: Vec<Scaling>,
-    /// For regression, the standardised targets, graph after graph.
+    /// For regression, the standardised targets; for labels, 0 or 1; graph after graph, NaN where one is missing.
     targets: Vec<f64>,
+    /// The weights of classes, or of positive labels; nothing where all count the same.
+    weights: Vec<f64>,
     precision: Precision,
     /// What the rows of a batch are, and why.
     pub(crate) space: Chosen,
@@ -225,10 +212,13 @@ impl Prepared {
             goal: settings.goal.clone(),
             scaling: Vec::new(),
             targets: Vec::new(),
+            weights: Vec::new(),
             precision,
             memory,
         };
-        if let Goal::Targets(targets) = &settings.goal {
+        let (goal, train) = (&settings.goal, &prepared.split.train);
+        prepared.weights = goal.weights(settings.training.class_weights, dataset, train)?;
+        if let Goal::Targets(targets) | Goal::Labels(targets) = goal {
             prepared.standardise(targets, &settings.scaling)?;
         }
         Ok(prepared)
@@ -239,20 +229,23 @@ impl Prepared {
         self.scaling = scaling.to_vec();
         for g in 0..self.dataset.len() {
             let row = self.dataset.targets(g);
-            self.targets
-                .extend(columns.iter().zip(&self.scaling).map(|(&c, s)| (row[c] - s.mean) / s.deviation));
+            let standardised = |(i, &c): (usize, &usize)| match self.scaling.get(i) {
+                Some(s) => (row[c] - s.mean) / s.deviation,
+                None => row[c],
+            };
+            self.targets.extend(columns.iter().enumerate().map(standardised));
         }
         Ok(())
     }
 
     /// For regression, the mean absolute error of the baseline that predicts the training mean, per target, in its unit.
     pub(crate) fn error_of_the_mean(&self, graphs: &[u32]) -> Vec<f64> {
-        let width = self.scaling.len();
-        let mut errors = vec![0.0; width];
-        for (i, y) in self.standardised(graphs).iter().enumerate() {
-            errors[i % width] += y.abs() * self.scaling[i % width].deviation;
-        }
-        errors.iter().map(|e| e / graphs.len().max(1) as f64).collect()
+        let all = self.standardised(graphs);
+        let error = |(t, scaling): (usize, &Scaling)| {
+            let known = || all.iter().skip(t).step_by(self.scaling.len()).filter(|y| !y.is_nan());
+            known().map(|y| y.abs() * scaling.deviation).sum::<f64>() / known().count().max(1) as f64
+        };
+        self.scaling.iter().enumerate().map(error).collect()
     }
 
     /// These graphs as a batch.
@@ -267,20 +260,39 @@ impl Prepared {
 
     /// The loss of scores for these graphs, summed.
     pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
+        if let Goal::Classes(_) = &self.goal {
+            let classes = self.classes(graphs);
+            let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
+            let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
+            let loss = Loss::cross_entropy(&classes).present(&present);
+            return match self.weights.is_empty() {
+                true => loss.of(scores),
+                false => loss.column_weights(&self.weights).of(scores),
+            };
+        }
+        let values = self.standardised(graphs);
+        let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
         match &self.goal {
-            Goal::Classes(_) => Loss::cross_entropy(&self.classes(graphs)).of(scores),
-            Goal::Targets(_) => Loss::absolute_error(&self.standardised(graphs)).of(scores),
+            Goal::Labels(_) if self.weights.is_empty() => {
+                Loss::binary_cross_entropy(&values).present(&present).of(scores)
+            }
+            Goal::Labels(_) => {
+                let loss = Loss::binary_cross_entropy(&values).present(&present);
+                loss.positive_weights(&self.weights).of(scores)
+            }
+            _ => Loss::absolute_error(&values).present(&present).of(scores),
         }
     }
 
-    /// The classes of these graphs.
-    pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<usize> {
-        graphs.iter().map(|&g| self.dataset.class(g as usize).expect("checked to be known")).collect()
+    /// The classes of these graphs, where they are known.
+    pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<Option<usize>> {
+        graphs.iter().map(|&g| self.dataset.class(g as usize)).collect()
     }
 
-    /// The standardised targets of these graphs, graph after graph.
+    /// The standardised targets of these graphs, or their labels, graph after graph; NaN where one is missing. Nothing for
+    /// classes.
     pub(crate) fn standardised(&self, graphs: &[u32]) -> Vec<f64> {
-        let width = self.scaling.len();
+        let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
         graphs.iter().flat_map(|&g| self.targets[g as usize * width..][..width].to_vec()).collect()
     }
 }

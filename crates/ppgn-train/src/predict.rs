@@ -3,7 +3,7 @@
 use crate::data::{Goal, no_empty_graph, representable};
 use crate::error::{Error, Result};
 use crate::memory::check_prediction;
-use crate::metrics::{argmax, softmax};
+use crate::metrics::{argmax, sigmoid, softmax};
 use crate::run::{Run, Warning, exists, read_best, read_config, read_state};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -24,6 +24,8 @@ pub enum Prediction {
     },
     /// The targets' values, in their own units.
     Values(Vec<f64>),
+    /// The probability of every label.
+    Labels(Vec<f64>),
 }
 
 /// The best network of a run, with everything that it takes to use it.
@@ -162,6 +164,7 @@ impl Predictor {
             Goal::Classes(classes) => {
                 Prediction::Class { class: classes[argmax(scores)], probabilities: softmax(scores) }
             }
+            Goal::Labels(_) => Prediction::Labels(scores.iter().map(|&score| sigmoid(score)).collect()),
             Goal::Targets(_) => Prediction::Values(
                 scores.iter().zip(&self.settings.scaling).map(|(x, s)| x * s.deviation + s.mean).collect(),
             ),

@@ -118,7 +118,7 @@ fn curves(settings: &Settings, summary: &Summary, metrics: &[Epoch]) -> String {
     };
     let mut html = String::new();
     match &settings.goal {
-        Goal::Classes(_) => html += &draw("Accuracy by epoch", curves(&|p| p.accuracy)),
+        Goal::Classes(_) | Goal::Labels(_) => html += &draw("Accuracy by epoch", curves(&|p| p.accuracy)),
         Goal::Targets(targets) if targets.len() == 1 => {
             let title = format!("Mean absolute error of {} by epoch", targets[0].name);
             html += &draw(&title, curves(&|p| p.mae.first().copied()));

@@ -4,7 +4,7 @@ use crate::data::Prepared;
 use crate::error::Result;
 use crate::run::arrays;
 use crate::settings::Training;
-use ppgn_nn::{Adam, Batch, Matrix, Ppgn, Values, clip};
+use ppgn_nn::{Adam, Batch, Dropout, Matrix, Ppgn, Values, clip};
 
 /// The optimiser of a run, before its first step.
 pub(crate) fn optimiser(training: &Training, network: &Ppgn) -> Result<Adam> {
@@ -20,17 +20,29 @@ pub(crate) struct Stepper<'a> {
     pub(crate) adam: &'a mut Adam,
     /// The learning rate.
     pub(crate) rate: f64,
+    /// The seed of dropout, and the epoch.
+    pub(crate) seed: u64,
+    pub(crate) epoch: usize,
     /// For the gradients, used again from step to step.
     pub(crate) memory: Vec<Values>,
 }
 
 impl Stepper<'_> {
-    /// Trains on one batch of these graphs and gives its loss and scores; nothing, and no change, where the loss or its
+    /// Trains on one batch of these graphs, the step of this number in the epoch, and gives its loss and scores; nothing, and no change, where the loss or its
     /// gradient is not finite.
-    pub(crate) fn step(&mut self, batch: &Batch, chosen: &[u32]) -> Result<Option<(f64, Matrix)>> {
+    pub(crate) fn step(
+        &mut self,
+        number: usize,
+        batch: &Batch,
+        chosen: &[u32],
+    ) -> Result<Option<(f64, Matrix)>> {
         let memory = std::mem::take(&mut self.memory);
         let loss = |scores: &Matrix| self.prepared.loss(scores, chosen);
-        let mut step = self.network.backward_in(memory, batch, loss)?;
+        let (seed, epoch, step) = (self.seed, self.epoch as u64, number as u64);
+        let probability = self.training.dropout;
+        let dropout = Dropout { probability, seed, epoch, step, graphs: chosen };
+        let dropout = Some(dropout).filter(|_| probability > 0.0);
+        let mut step = self.network.backward_dropped(memory, batch, dropout, loss)?;
         if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
             return Ok(None);
         }

@@ -214,10 +214,11 @@ fn one_epoch(
     );
     let mut sums = Sums::new();
     let mut graphs = 0;
-    let mut stepper = Stepper { prepared, training: t, network, adam, rate, memory: Vec::new() };
+    let (seed, memory) = (run.settings().drawn_from(), Vec::new());
+    let mut stepper = Stepper { prepared, training: t, network, adam, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen)?;
-        let Some((loss, scores)) = stepper.step(&batch, chosen)? else {
+        let Some((loss, scores)) = stepper.step(number, &batch, chosen)? else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
@@ -288,7 +289,9 @@ fn summarise(
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let (classes, targets) = match &prepared.goal {
         Goal::Classes(classes) => (classes.clone(), Vec::new()),
-        Goal::Targets(targets) => (Vec::new(), targets.iter().map(|t| t.name.clone()).collect()),
+        Goal::Targets(targets) | Goal::Labels(targets) => {
+            (Vec::new(), targets.iter().map(|t| t.name.clone()).collect())
+        }
     };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
     let sets = Sets::measure(prepared, &network, |network, graphs| {

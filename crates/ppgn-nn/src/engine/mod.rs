@@ -7,11 +7,12 @@ mod cut;
 mod view;
 
 use crate::config::{Pooling, PpgnConfig, SuffixKind};
+use crate::dropout::Masks;
 use crate::model::Description;
 use crate::space::Space;
 use ppgn_kernels::{
-    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, pool_max,
-    pool_max_backward, pool_sum, pool_sum_backward,
+    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, multiply_each,
+    pool_max, pool_max_backward, pool_sum, pool_sum_backward,
 };
 use view::View;
 
@@ -33,6 +34,8 @@ pub(crate) struct Tape<T: Real> {
     blocks: BlockTape<T>,
     pooled: Vec<Buffer<T>>,
     scored: Scored<T>,
+    /// What the pooled features were multiplied by: one mask per block that is pooled, or none.
+    masks: Vec<Vec<T>>,
 }
 
 impl<T: Real> Tape<T> {
@@ -85,12 +88,14 @@ impl<'a, T: Real> Engine<'a, T> {
         })
     }
 
-    /// The scores, with what the backward pass needs.
-    pub(crate) fn forward(&self, rows: &[T]) -> Tape<T> {
+    /// The scores, with what the backward pass needs; with these masks, if there is dropout.
+    pub(crate) fn forward(&self, rows: &[T], masks: Option<Masks<T>>) -> Tape<T> {
+        let Masks { pooled: masks, hidden } = masks.unwrap_or_default();
         in_pool(|| {
-            let (pooled, blocks) = self.blocks_forward(rows, true);
-            let scored = self.suffix.forward(self.workspace, self.view.graphs(), &pooled);
-            Tape { blocks, pooled, scored }
+            let (mut pooled, blocks) = self.blocks_forward(rows, true);
+            pooled.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
+            let scored = self.suffix.forward_masked(self.workspace, self.view.graphs(), &pooled, hidden);
+            Tape { blocks, pooled, scored, masks }
         })
     }
 
@@ -98,9 +103,10 @@ impl<'a, T: Real> Engine<'a, T> {
     /// layout.
     pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
         in_pool(|| {
-            let Tape { blocks, pooled, scored } = tape;
+            let Tape { blocks, pooled, scored, masks } = tape;
             let Some((of_suffix, of_blocks)) = gradients.split_last_mut() else { return };
-            let features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            let mut features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            features.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
             self.blocks_backward(rows, blocks, &features, of_blocks);
         });
     }

@@ -3,6 +3,7 @@
 mod compile;
 mod compile_orders;
 mod determinism;
+mod dropout;
 mod equivariant;
 mod figure1;
 mod files;

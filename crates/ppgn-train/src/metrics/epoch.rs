@@ -3,7 +3,7 @@
 //! Nothing here depends on the clock, the path or the host, so the metrics of a run are the same bytes whether it was
 //! interrupted or not; times go to `timing.jsonl`.
 
-use super::{ClassMetrics, Metric, ValueMetrics, classification, regression};
+use super::{ClassMetrics, Metric, ValueMetrics, classification, multi_label, regression};
 use crate::data::{Goal, Prepared};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -190,10 +190,15 @@ pub(crate) fn figures(
 ) -> (Part, Vec<Vec<u64>>) {
     match &prepared.goal {
         Goal::Classes(classes) => {
-            let truth: Vec<Option<usize>> = prepared.classes(graphs).into_iter().map(Some).collect();
+            let truth = prepared.classes(graphs);
             let probabilities: Vec<f64> = scores.chunks(classes.len()).flat_map(softmax).collect();
             let metrics = classification(&truth, &probabilities, classes.len());
             (Part::of_classes(loss, &metrics), metrics.confusion)
+        }
+        Goal::Labels(labels) => {
+            let probabilities: Vec<f64> = scores.iter().map(|&score| sigmoid(score)).collect();
+            let metrics = multi_label(&prepared.standardised(graphs), &probabilities, labels.len());
+            (Part::of_classes(loss, &metrics.mean), Vec::new())
         }
         Goal::Targets(targets) => {
             let mut metrics = regression(&prepared.standardised(graphs), scores, targets.len());
@@ -205,6 +210,11 @@ pub(crate) fn figures(
             (Part::of_values(loss, &metrics), Vec::new())
         }
     }
+}
+
+/// The probability of a label's score: `1 / (1 + exp(-s))`.
+pub(crate) fn sigmoid(score: f64) -> f64 {
+    1.0 / (1.0 + (-score).exp())
 }
 
 /// The probabilities of scores: `exp(s_c) / sum over d of exp(s_d)`.

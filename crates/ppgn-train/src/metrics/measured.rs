@@ -77,10 +77,20 @@ impl Sets {
 fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
     let row: Vec<f64> = match &prepared.goal {
         Goal::Classes(classes) => {
-            let train: Vec<Option<usize>> =
-                prepared.classes(&prepared.split.train).into_iter().map(Some).collect();
+            let train = prepared.classes(&prepared.split.train);
             // A class without a training graph has the smallest probability that has a logarithm.
             prior(&train, classes.len()).iter().map(|p| p.max(f64::EPSILON).ln()).collect()
+        }
+        // The share of every label, as the score that has this probability.
+        Goal::Labels(labels) => {
+            let train = prepared.standardised(&prepared.split.train);
+            let score = |label: usize| {
+                let known = || train.iter().skip(label).step_by(labels.len()).filter(|y| !y.is_nan());
+                let share = known().sum::<f64>() / known().count().max(1) as f64;
+                let share = share.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+                (share / (1.0 - share)).ln()
+            };
+            (0..labels.len()).map(score).collect()
         }
         // Targets are standardised by the training set: their mean is 0.
         Goal::Targets(targets) => vec![0.0; targets.len()],
@@ -111,7 +121,7 @@ pub(crate) fn selectable(
     }
     let metric = select.metric;
     if !matches!(metric, Metric::Auto | Metric::Loss) && !Metric::of(goal).contains(&metric) {
-        let what = if matches!(goal, Goal::Classes(_)) { "classes" } else { "regression" };
+        let what = if goal.is_classification() { "classes" } else { "regression" };
         let names: Vec<&str> = Metric::of(goal).iter().map(|metric| metric.name()).collect();
         return Err(Error::settings(format!(
             "{} is no metric of {what}; there are {} and loss",

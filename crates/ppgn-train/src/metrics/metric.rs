@@ -126,7 +126,7 @@ impl Metric {
     /// The metric that [`Auto`](Metric::Auto) stands for; any other is itself.
     pub fn resolved(self, goal: &Goal) -> Metric {
         match (self, goal) {
-            (Metric::Auto, Goal::Classes(_)) => Metric::Accuracy,
+            (Metric::Auto, Goal::Classes(_) | Goal::Labels(_)) => Metric::Accuracy,
             (Metric::Auto, Goal::Targets(_)) => Metric::Loss,
             (metric, _) => metric,
         }
@@ -135,7 +135,7 @@ impl Metric {
     /// The metrics that a goal has, besides the loss.
     pub fn of(goal: &Goal) -> &'static [Metric] {
         match goal {
-            Goal::Classes(_) => &Metric::CLASSES,
+            Goal::Classes(_) | Goal::Labels(_) => &Metric::CLASSES,
             Goal::Targets(_) => &Metric::VALUES,
         }
     }

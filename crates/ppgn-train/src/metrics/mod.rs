@@ -23,7 +23,7 @@ pub use ranking::{average_precision, roc_auc};
 pub use selection::Selection;
 pub use values::{ValueMetrics, regression};
 
-pub(crate) use epoch::{Sums, figures, softmax};
+pub(crate) use epoch::{Sums, figures, sigmoid, softmax};
 pub(crate) use measured::selectable;
 
 /// The index of the largest number; the first one in case of a tie.

@@ -63,7 +63,7 @@ impl Cv {
             let name = dataset.name();
             return Err(Error::settings(format!("{name} has no fold {fold}: its folds are 1 to {of}")));
         }
-        if let Goal::Targets(_) = Goal::of(dataset, &request.targets)? {
+        if let Goal::Targets(_) = request.goal()? {
             let dataset = dataset.name().to_string();
             return Err(Error::NeedsClasses { dataset, protocol: "cross-validation" });
         }

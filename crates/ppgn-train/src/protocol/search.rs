@@ -171,9 +171,9 @@ impl Search {
         if let Some(name) = grid.names().find(|name| given.get(*name).is_some_and(|set| !set.is_null())) {
             return Err(Error::Varied { name: name.to_string() });
         }
-        let division = match Goal::of(request.dataset, &request.targets)? {
+        let division = match request.goal()? {
             Goal::Classes(_) => Division::Holdout(0.1),
-            Goal::Targets(_) => Division::Shares([0.8, 0.1, 0.1]),
+            Goal::Targets(_) | Goal::Labels(_) => Division::Shares([0.8, 0.1, 0.1]),
         };
         let trials = grid.trials();
         let mut taken = BTreeSet::new();
@@ -231,7 +231,9 @@ impl Search {
         trials.iter_mut().enumerate().for_each(|(i, trial)| trial.rank = i + 1);
         let targets = match &settings.goal {
             Goal::Classes(_) => Vec::new(),
-            Goal::Targets(targets) => targets.iter().map(|t| t.name.clone()).collect(),
+            Goal::Targets(targets) | Goal::Labels(targets) => {
+                targets.iter().map(|t| t.name.clone()).collect()
+            }
         };
         let mut epochs: Vec<usize> = self.jobs.iter().map(|job| job.settings.training.epochs).collect();
         epochs.sort_unstable();

@@ -14,9 +14,10 @@ pub use overrides::{Overrides, Setting};
 pub use schedule::Schedule;
 pub use training::Training;
 
-use crate::data::{Goal, Scaling, all_known};
+use crate::data::{Goal, Scaling};
 use crate::error::{Error, Result};
 use crate::metrics::selectable;
+use crate::objective::Task;
 use crate::preset::Preset;
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
@@ -74,8 +75,10 @@ pub struct Request<'a> {
     pub overrides: Overrides,
     /// How the data is split.
     pub division: Division,
-    /// For regression, the targets by name; empty means all.
+    /// The targets by name; empty means all.
     pub targets: Vec<String>,
+    /// What is to be learned.
+    pub task: Task,
 }
 
 impl<'a> Request<'a> {
@@ -90,7 +93,13 @@ impl<'a> Request<'a> {
             overrides: Overrides::default(),
             division: Division::Shares([0.8, 0.1, 0.1]),
             targets: Vec::new(),
+            task: Task::Auto,
         }
+    }
+
+    /// What is to be learned.
+    pub fn goal(&self) -> Result<Goal> {
+        Goal::choose(self.dataset, &self.targets, self.task)
     }
 }
 
@@ -116,18 +125,19 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, class, dataset, limit, preset, overrides, division, targets } = request;
+        let Request { data, class, dataset, limit, preset, overrides, division, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
-        let goal = Goal::of(dataset, targets)?;
-        all_known(dataset, &goal)?;
+        let goal = request.goal()?;
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
         network.runs_on(training.space)?;
         let split = division.of(dataset, training.seed)?;
         selectable(training.select, &goal, dataset, &split)?;
+        goal.check(dataset, &split)?;
+        goal.weights(training.class_weights, dataset, &split.train)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }
@@ -217,7 +227,7 @@ impl Settings {
             )));
         }
         match (&self.goal, self.scaling.len()) {
-            (Goal::Classes(_), 0) => Ok(()),
+            (Goal::Classes(_) | Goal::Labels(_), 0) => Ok(()),
             (Goal::Targets(targets), n) if n == targets.len() => Ok(()),
             (_, n) => Err(Error::settings(format!(
                 "there must be one scaling per regression target, and there are {n}"

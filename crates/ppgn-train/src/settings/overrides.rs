@@ -7,6 +7,7 @@ use super::text;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
+use crate::objective::ClassWeights;
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::{BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
@@ -90,6 +91,12 @@ settings! {
     weight_decay: f64 => training, (value_name = "X", allow_negative_numbers = true);
     /// Max norm of the gradients, computed over all of them together; larger ones are clipped to it [default: 0, none]
     clip: f64 => training, (value_name = "X", allow_negative_numbers = true);
+    /// Weight of each class in the loss: none, or balanced (inversely to its frequency in the training set; for
+    /// multi-label classification, of the positive labels) [default: none]
+    class_weights: ClassWeights => training, (value_name = "HOW", value_parser = text::named::<ClassWeights>);
+    /// Dropout: probability of an element to be zeroed during training, of the pooled features and of the outputs of the
+    /// suffix's hidden layers; the others are scaled by 1/(1-p) [default: 0]
+    dropout: f64 => training, (value_name = "P", allow_negative_numbers = true);
     /// Random seed of weights, batches, splits and subsets [default: 0]
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
@@ -158,7 +165,7 @@ mod tests {
     fn every_setting_is_a_key_and_goes_somewhere() {
         let preset = Preset::new("small", "").unwrap();
         let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
-                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\n\
+                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nclass_weights = \"balanced\"\n\
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\

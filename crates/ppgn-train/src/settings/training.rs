@@ -4,6 +4,7 @@ use super::Schedule;
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
+use crate::objective::ClassWeights;
 use ppgn_nn::{Precision, SpaceChoice};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,12 @@ pub struct Training {
     /// Maximum norm of the gradients; 0 for no clipping.
     #[serde(default, skip_serializing_if = "is_off")]
     pub clip: f64,
+    /// How much the classes count in the loss.
+    #[serde(default, skip_serializing_if = "ClassWeights::is_none")]
+    pub class_weights: ClassWeights,
+    /// Probability of a pooled feature, or of an output of a hidden layer of the suffix, to be zeroed during training.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub dropout: f64,
     /// The random seed of initial weights and batches.
     pub seed: u64,
     /// The floating-point precision.
@@ -73,6 +80,8 @@ impl Default for Training {
             patience: 0,
             weight_decay: 0.0,
             clip: 0.0,
+            class_weights: ClassWeights::None,
+            dropout: 0.0,
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,
@@ -114,6 +123,9 @@ impl Training {
             ),
             t if !(t.clip >= 0.0 && t.clip.is_finite()) => {
                 wrong("the maximum norm of the gradients must be a number of at least 0")
+            }
+            t if !(0.0..1.0).contains(&t.dropout) => {
+                wrong("the probability of dropout must be from 0 to below 1")
             }
             t if t.decay_every == 0 => wrong("the learning rate must decay after at least 1 epoch"),
             _ => Ok(()),

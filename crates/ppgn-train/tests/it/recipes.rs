@@ -2,12 +2,12 @@
 //! on both spaces, early stopping, and runs that are extended.
 
 use crate::resume::{files, resumes_exactly};
-use ppgn_graph::Dataset;
 use ppgn_graph::generate::generate;
-use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, Values, clip};
+use ppgn_graph::{Dataset, Target};
+use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, SuffixKind, Values, clip};
 use ppgn_train::{
-    Division, Epoch, Error, Outcome, Overrides, Request, Run, Schedule, Session, Settings, Summary, Training,
-    train,
+    ClassWeights, Division, Epoch, Error, Outcome, Overrides, Prediction, Predictor, Request, Run, Schedule,
+    Session, Settings, Summary, Task, Training, train,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -83,11 +83,60 @@ fn small() -> Overrides {
 }
 
 fn settings(data: &Dataset, overrides: Overrides) -> Result<Settings, Error> {
-    let division = Division::Shares([0.5, 0.25, 0.25]);
-    Settings::resolve(&Request { overrides, division, ..Request::new("data", data) })
+    settings_for(data, overrides, Task::Auto)
 }
 
-/// Every option of a recipe at once, with each of the schedules.
+fn settings_for(data: &Dataset, overrides: Overrides, task: Task) -> Result<Settings, Error> {
+    let division = Division::Shares([0.5, 0.25, 0.25]);
+    Settings::resolve(&Request { overrides, division, task, ..Request::new("data", data) })
+}
+
+/// Random graphs with gaps: classes of which one is rare, or two targets, as numbers or as labels.
+fn gaps(task: Task) -> Dataset {
+    let graphs = generate("gnp:n=7,p=0.4,count=24").unwrap().graphs().to_vec();
+    let edges: Vec<f64> = graphs.iter().map(|g| g.edges() as f64).collect();
+    let builder = Dataset::builder("gaps").graphs(graphs);
+    let missing = |i: usize| i % 5 == 3;
+    let targets = ["first", "second"].map(|name| Target { name: name.into(), unit: String::new() }).to_vec();
+    let values = |of: &dyn Fn(f64) -> [f64; 2]| -> Vec<f64> {
+        let row = |(i, &e): (usize, &f64)| {
+            let [first, second] = of(e);
+            [if missing(i) { f64::NAN } else { first }, if missing(i + 2) { f64::NAN } else { second }]
+        };
+        edges.iter().enumerate().flat_map(row).collect()
+    };
+    match task {
+        Task::Regression => builder.targets(targets, values(&|e| [e, 3.0 - 0.5 * e])),
+        Task::MultiLabel => {
+            let bit = |yes: bool| if yes { 1.0 } else { 0.0 };
+            builder.targets(targets, values(&|e| [bit(e > 14.0), bit(e % 4.0 < 1.0)]))
+        }
+        _ => {
+            let class = |(i, &e): (usize, &f64)| (!missing(i)).then_some(i64::from(e > 18.0));
+            builder.known_labels(edges.iter().enumerate().map(class).collect())
+        }
+    }
+    .build()
+    .unwrap()
+}
+
+/// Every option of a recipe at once, with each of the schedules; and what is learned: classes, and of data with gaps
+/// classes by balanced weights, targets, and labels by balanced weights.
+fn all() -> Vec<(Dataset, Settings)> {
+    let mut all: Vec<(Dataset, Overrides, Task)> =
+        recipes().into_iter().map(|recipe| (data(), recipe, Task::Auto)).collect();
+    for task in [Task::Classification, Task::Regression, Task::MultiLabel] {
+        let balanced = (task != Task::Regression).then_some(ClassWeights::Balanced);
+        all.push((gaps(task), Overrides { class_weights: balanced, ..recipes()[0].clone() }, task));
+    }
+    let resolved = |(data, recipe, task): (Dataset, Overrides, Task)| {
+        let settings = settings_for(&data, recipe, task).unwrap();
+        (data, settings)
+    };
+    all.into_iter().map(resolved).collect()
+}
+
+/// Every option at once, with each of the schedules.
 fn recipes() -> Vec<Overrides> {
     let all = Overrides {
         warmup: Some(1),
@@ -95,17 +144,21 @@ fn recipes() -> Vec<Overrides> {
         patience: Some(4),
         weight_decay: Some(0.05),
         clip: Some(0.5),
+        dropout: Some(0.3),
         ..small()
     };
     let with = |schedule| Overrides { schedule: Some(schedule), ..all.clone() };
-    [Schedule::Step, Schedule::Cosine, Schedule::Plateau].map(with).to_vec()
+    let mut recipes = [Schedule::Step, Schedule::Cosine, Schedule::Plateau].map(with).to_vec();
+    // Dropout within the suffix too.
+    let hidden = Some(vec![7, 5]);
+    recipes[1] = Overrides { suffix: Some(SuffixKind::I), suffix_hidden: hidden, ..recipes[1].clone() };
+    recipes
 }
 
 #[test]
 fn every_recipe_resumes_exactly() {
-    let data = data();
-    for recipe in recipes() {
-        resumes_exactly(&data, settings(&data, recipe).unwrap());
+    for (data, settings) in all() {
+        resumes_exactly(&data, settings);
     }
 }
 
@@ -125,14 +178,12 @@ fn finished(run: &Run, data: &Dataset) -> (Summary, Vec<Epoch>) {
 
 #[test]
 fn recipes_train_the_same_on_both_spaces() {
-    let data = data();
-    for recipe in recipes() {
+    for (data, settings) in all() {
         let folder = tempfile::tempdir().unwrap();
         let on = |space: SpaceChoice| {
-            let precision = Some(Precision::F64);
-            let overrides = Overrides { space: Some(space), precision, ..recipe.clone() };
-            let path = folder.path().join(format!("{space:?}"));
-            trained(&path, &data, settings(&data, overrides).unwrap()).1
+            let mut settings = settings.clone();
+            (settings.training.space, settings.training.precision) = (space, Precision::F64);
+            trained(&folder.path().join(format!("{space:?}")), &data, settings).1
         };
         let (dense, quotient) = (on(SpaceChoice::Dense), on(SpaceChoice::Quotient));
         assert_eq!(dense.len(), quotient.len());
@@ -140,14 +191,14 @@ fn recipes_train_the_same_on_both_spaces() {
             let losses =
                 |e: &Epoch| [Some(&e.train), e.validation.as_ref(), e.test.as_ref()].map(|p| p.unwrap().loss);
             for (a, b) in losses(a).iter().zip(losses(b)) {
-                assert!((a - b).abs() < 1e-8 * a.abs().max(1.0), "{recipe:?}: {a} {b}");
+                assert!((a - b).abs() < 1e-8 * a.abs().max(1.0), "{:?}: {a} {b}", settings.training);
             }
         }
     }
 }
 
 #[test]
-fn weight_decay_and_clipping_act() {
+fn weight_decay_clipping_and_dropout_act() {
     let data = data();
     let folder = tempfile::tempdir().unwrap();
     let last = |name: &str, overrides: Overrides| {
@@ -158,11 +209,75 @@ fn weight_decay_and_clipping_act() {
     for (name, overrides) in [
         ("decay", Overrides { weight_decay: Some(0.1), ..small() }),
         ("clip", Overrides { clip: Some(1e-3), ..small() }),
+        ("dropout", Overrides { dropout: Some(0.2), ..small() }),
     ] {
         assert_ne!(last(name, overrides), plain, "{name}");
     }
     let same = last("off", Overrides { weight_decay: Some(0.0), clip: Some(1e12), ..small() });
     assert_eq!(same, plain, "a bound that is never reached changes nothing");
+}
+
+/// Missing values have no part in the scaling, the loss or the metrics: data without the graphs that lack everything
+/// gives the same network.
+#[test]
+fn missing_values_are_masked() {
+    let data = gaps(Task::Regression);
+    let settings = settings_for(&data, small(), Task::Regression).unwrap();
+    let split = settings.trained().unwrap().division.of(&data, 0).unwrap();
+    let known: Vec<f64> =
+        split.train.iter().map(|&g| data.targets(g as usize)[0]).filter(|y| !y.is_nan()).collect();
+    assert!(known.len() < split.train.len());
+    let mean = known.iter().sum::<f64>() / known.len() as f64;
+    assert!((settings.scaling[0].mean - mean).abs() < 1e-12);
+    let folder = tempfile::tempdir().unwrap();
+    let (summary, epochs) = trained(&folder.path().join("run"), &data, settings);
+    assert!(summary.mae_of_mean.iter().all(|e| e.is_finite() && *e > 0.0));
+    assert!(epochs.iter().all(|e| e.train.mae.iter().all(|e| e.is_finite())));
+    // Nothing at all is known of some training graphs: they change neither loss nor gradient.
+    let graphs = data.graphs();
+    let with = |gap: &dyn Fn(usize) -> bool, kept: &[u32]| {
+        let targets = vec![Target { name: "y".into(), unit: String::new() }];
+        let value = |&g: &u32| if gap(g as usize) { f64::NAN } else { graphs[g as usize].edges() as f64 };
+        let values: Vec<f64> = kept.iter().map(value).collect();
+        let graphs = kept.iter().map(|&g| graphs[g as usize].clone()).collect();
+        let data = Dataset::builder("d").graphs(graphs).targets(targets, values).build().unwrap();
+        let one = Overrides { batch: Some(24), precision: Some(Precision::F64), ..small() };
+        let division = Division::Shares([1.0, 0.0, 0.0]);
+        let request = Request { overrides: one, division, ..Request::new("d", &data) };
+        let settings = Settings::resolve(&request).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (_, epochs) = trained(&folder.path().join("run"), &data, settings);
+        epochs.iter().map(|epoch| epoch.train.loss * kept.len() as f64).collect::<Vec<_>>()
+    };
+    let all: Vec<u32> = (0..24).collect();
+    let gap = |g: usize| g % 3 == 1;
+    let kept: Vec<u32> = all.iter().copied().filter(|&g| !gap(g as usize)).collect();
+    for (a, b) in with(&gap, &all).iter().zip(with(&|_| false, &kept)) {
+        assert!((a - b).abs() < 1e-8 * a.abs(), "{a} {b}");
+    }
+}
+
+#[test]
+fn labels_are_learned_and_predicted_as_probabilities() {
+    let data = gaps(Task::MultiLabel);
+    let more = Overrides { epochs: Some(40), ..small() };
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let settings = settings_for(&data, more.clone(), Task::MultiLabel).unwrap();
+    assert!(settings.scaling.is_empty());
+    let (summary, epochs) = trained(&run, &data, settings);
+    assert_eq!(summary.targets, ["first", "second"]);
+    assert!(epochs[39].train.loss < 0.5 * epochs[0].train.loss, "{epochs:?}");
+    assert!(summary.best.train.roc_auc.is_some() && summary.best.train.accuracy.is_some());
+    let predictor = Predictor::open(&Session::default(), &run).unwrap();
+    for prediction in predictor.predict(&data).unwrap() {
+        assert!(
+            matches!(prediction, Prediction::Labels(p) if p.len() == 2 && p.iter().all(|p| (0.0..=1.0).contains(p)))
+        );
+    }
+    let balanced = Overrides { class_weights: Some(ClassWeights::Balanced), ..more };
+    let refused = settings_for(&data, balanced, Task::Regression).unwrap_err();
+    assert!(refused.to_string().contains("class weights need classes"));
 }
 
 #[test]
@@ -234,6 +349,7 @@ fn wrong_recipes_are_refused() {
         (Overrides { weight_decay: Some(-1.0), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(f64::NAN), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(100.0), ..small() }, "below 1"),
+        (Overrides { dropout: Some(1.0), ..small() }, "dropout"),
         (Overrides { clip: Some(f64::INFINITY), ..small() }, "norm of the gradients"),
     ] {
         let error = settings(&data, wrong).unwrap_err();

@@ -122,7 +122,7 @@ impl Fit {
         if goal.outputs() != config.outputs {
             let (what, n) = match &goal {
                 Goal::Classes(classes) => ("classes", classes.len()),
-                Goal::Targets(targets) => ("targets", targets.len()),
+                Goal::Targets(targets) | Goal::Labels(targets) => ("targets", targets.len()),
             };
             return Err(Error::unfit(format!(
                 "the network has {} outputs, but {name} has {n} {what}",

@@ -12,6 +12,7 @@ use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
+use ppgn::train::metrics::multi_label;
 use ppgn::train::{Goal, Prediction, Predictor, Settings};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -145,6 +146,19 @@ fn quality(
             let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
             Some(("mae", by_target(&names, &errors)))
         }
+        Goal::Labels(labels) => {
+            let known = &dataset.header().targets;
+            let columns: Option<Vec<usize>> =
+                labels.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect();
+            let columns = columns?;
+            let (mut truth, mut probabilities) = (Vec::new(), Vec::new());
+            for (i, row) in rows.iter().enumerate() {
+                let Row::Said(Prediction::Labels(row)) = row else { return None };
+                truth.extend(columns.iter().map(|&c| dataset.targets(i)[c]));
+                probabilities.extend_from_slice(row);
+            }
+            multi_label(&truth, &probabilities, labels.len()).mean.accuracy.map(|a| ("accuracy", a.into()))
+        }
         _ => None,
     }
 }
@@ -186,6 +200,9 @@ fn jsonl(index: usize, row: &Row) -> serde_json::Value {
         Row::Said(Prediction::Class { class, probabilities }) => {
             json!({ "index": index, "class": class, "probabilities": probabilities })
         }
+        Row::Said(Prediction::Labels(probabilities)) => {
+            json!({ "index": index, "probabilities": probabilities })
+        }
         Row::Said(Prediction::Values(values)) => json!({ "index": index, "values": values }),
     }
 }
@@ -193,7 +210,9 @@ fn jsonl(index: usize, row: &Row) -> serde_json::Value {
 fn csv(row: &Row) -> String {
     let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     match row {
-        Row::Scores(numbers) | Row::Said(Prediction::Values(numbers)) => list(numbers),
+        Row::Scores(numbers)
+        | Row::Said(Prediction::Values(numbers))
+        | Row::Said(Prediction::Labels(numbers)) => list(numbers),
         Row::Said(Prediction::Class { class, probabilities }) => format!("{class},{}", list(probabilities)),
     }
 }
@@ -210,6 +229,9 @@ fn head(settings: &Settings, scores: bool) -> String {
         Goal::Classes(classes) => {
             columns.extend((!scores).then(|| "class".to_string()));
             columns.extend(classes.iter().map(|class| format!("{prefix} {class}")));
+        }
+        Goal::Labels(labels) => {
+            columns.extend(labels.iter().map(|t| quoted(&format!("{prefix} {}", t.name))));
         }
         Goal::Targets(targets) => {
             let prefix = if scores { "score " } else { "" };

@@ -104,7 +104,7 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
                 let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
                 object["mae"] = by_target(&names, &figures.mae);
             }
-            (Goal::Classes(_), accuracy) => object["accuracy"] = accuracy.into(),
+            (Goal::Classes(_) | Goal::Labels(_), accuracy) => object["accuracy"] = accuracy.into(),
         }
     }
     object

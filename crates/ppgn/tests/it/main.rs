@@ -6,6 +6,7 @@ mod data;
 mod integrity;
 mod kills;
 mod limits;
+mod molecules;
 mod nothing_lost;
 #[cfg(target_os = "linux")]
 mod power_cut;

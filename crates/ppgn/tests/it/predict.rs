@@ -189,3 +189,27 @@ fn checkpoints_become_runs() {
     import("checkpoints.json", "").fails(1, "not a PyTorch checkpoint");
     import("no-such.pt", "").fails(1, "no-such.pt");
 }
+
+#[test]
+fn several_labels_with_gaps_from_file_to_probabilities() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, run) = (folder.path().join("tox.jsonl"), folder.path().join("run"));
+    let mut text = String::from("{\"ppgn\":1,\"targets\":[{\"name\":\"a\"},{\"name\":\"b, c\"}]}\n");
+    for i in 0..48 {
+        let second = if i % 4 == 1 { "null".to_string() } else { (i % 2).to_string() };
+        text += &format!("{{\"n\":{},\"edges\":[[0,1]],\"targets\":[{},{second}]}}\n", 3 + i % 2, i % 3 / 2);
+    }
+    std::fs::write(&data, text).unwrap();
+    let (data, run) = (data.to_str().unwrap(), run.to_str().unwrap());
+    let recipe = "--task multi-label --class-weights balanced --epochs 3 --blocks 4,4 --quiet --json";
+    let words = ["train", data, "--out", run].into_iter().chain(recipe.split_whitespace());
+    let v = ppgn(words.collect::<Vec<_>>()).ok().json();
+    assert!(v["accuracy"].is_number() && v["mae"].is_null(), "{v}");
+    let ran = ppgn(["predict", run, data]).ok();
+    assert!(ran.out.starts_with("index,probability a,\"probability b, c\"\n"), "{}", ran.out);
+    assert!(ran.err.contains("accuracy"), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 49);
+    let refused = ppgn(["train", data, "--class-weights", "balanced", "--out", "never"]);
+    refused.fails(2, "class weights need classes or labels");
+    ppgn(["train", "csl", "--task", "multi-label", "--out", "never"]).fails(2, "csl has no targets");
+}

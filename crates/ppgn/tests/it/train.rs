@@ -224,7 +224,7 @@ fn wrong_resumes() {
     resume("").fails(2, "is not a run folder: it has no config.toml");
     tiny(&run, "").ok();
     tiny(&run, "").fails(2, "--resume");
-    resume("--epochs 7").fails(2, "the run's own settings");
+    resume("--rate 7").fails(2, "the run's own settings");
     resume("--fold 7").fails(2, "the run's own settings");
     resume("--out x").fails(2, "cannot be used with");
     let done = resume("--json").ok();

@@ -4,7 +4,7 @@ use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::train::text::shares;
-use ppgn::train::{Division, Overrides};
+use ppgn::train::{Division, Overrides, Task};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -14,6 +14,7 @@ use std::path::Path;
 pub(super) struct FileSettings {
     pub(super) preset: Option<String>,
     pub(super) targets: Vec<String>,
+    pub(super) task: Option<Task>,
     pub(super) limit: Option<usize>,
     pub(super) division: Option<Division>,
     pub(super) overrides: Overrides,
@@ -55,6 +56,7 @@ fn parse_file(text: &str) -> Result<FileSettings, String> {
     // Keys that are not overrides of the preset are taken out first.
     take(&mut table, "preset", &mut file.preset)?;
     take(&mut table, "limit", &mut file.limit)?;
+    take(&mut table, "task", &mut file.task)?;
     let (mut target, mut fold, mut holdout, mut split) = (None::<Targets>, None, None, None::<String>);
     take(&mut table, "target", &mut target)?;
     take(&mut table, "fold", &mut fold)?;

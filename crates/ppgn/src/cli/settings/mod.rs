@@ -9,7 +9,7 @@ use super::input::InputArgs;
 use super::load::{Data, load_to_train};
 use anyhow::Result;
 use file::read_file;
-use ppgn::train::{Division, Overrides, Preset, Request, Session, limited};
+use ppgn::train::{Division, Overrides, Preset, Request, Session, Task, limited, text};
 use std::path::PathBuf;
 
 /// The settings of a network and its training.
@@ -24,9 +24,13 @@ pub(crate) struct SettingsArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     overrides: Overrides,
-    /// For regression, the targets by name, repeated or separated by commas [default: all]
+    /// The targets to learn by name, repeated or separated by commas [default: all]
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',')]
     targets: Vec<String>,
+    /// What to learn: classification, regression, multi-label (targets that are 0 or 1 each) or auto (classes, else
+    /// regression) [default: auto]
+    #[arg(long, value_name = "TASK", value_parser = text::named::<Task>)]
+    task: Option<Task>,
     /// Use only N graphs of the data, drawn by the seed
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -41,6 +45,8 @@ pub(crate) struct Chosen {
     pub(crate) overrides: Overrides,
     /// The targets; empty for all.
     pub(crate) targets: Vec<String>,
+    /// What to learn.
+    pub(crate) task: Task,
     /// The number of graphs to draw.
     pub(crate) limit: Option<usize>,
     /// The split in the file, if there is one.
@@ -51,9 +57,9 @@ impl SettingsArgs {
     /// The number of epochs, if it was given and nothing else was: what a run that is resumed may change. `None` where
     /// there is another setting.
     pub(crate) fn epochs_alone(&self) -> Option<Option<usize>> {
-        let SettingsArgs { preset, config, overrides, targets, limit } = self;
+        let SettingsArgs { preset, config, overrides, targets, task, limit } = self;
         let epochs = overrides.epochs;
-        let nothing_else = (preset, config, limit) == (&None, &None, &None)
+        let nothing_else = (preset, config, task, limit) == (&None, &None, &None, &None)
             && *overrides == Overrides { epochs, ..Overrides::default() }
             && targets.is_empty();
         nothing_else.then_some(epochs)
@@ -67,6 +73,7 @@ impl SettingsArgs {
             preset: self.preset.clone().or(file.preset).unwrap_or_else(|| "small".into()),
             overrides: self.overrides.clone().or(file.overrides),
             targets,
+            task: self.task.or(file.task).unwrap_or_default(),
             limit: self.limit.or(file.limit),
             division: file.division,
         })
@@ -87,6 +94,7 @@ impl Chosen {
             overrides: self.overrides.clone(),
             targets: self.targets.clone(),
             class: data.class.clone(),
+            task: self.task,
             ..Request::new(&data.spec, &data.dataset)
         }
     }

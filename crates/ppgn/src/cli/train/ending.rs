@@ -36,7 +36,7 @@ fn to_json(run: &Run, summary: &Summary, seconds: f64) -> Value {
     if let Some(accuracy) = best.accuracy {
         object["accuracy"] = accuracy.into();
     }
-    if !summary.targets.is_empty() {
+    if !best.mae.is_empty() {
         object["mae"] = by_target(&summary.targets, &best.mae);
         object["mae_of_mean"] = by_target(&summary.targets, &summary.mae_of_mean);
     }
@@ -67,6 +67,14 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
             }
             if settings.trained().is_some_and(|trained| trained.data == "csl") {
                 text += &lesson(classes.len(), accuracy);
+            }
+        }
+        (Goal::Labels(labels), accuracy) => {
+            let accuracy = accuracy.unwrap_or(0.0) * 100.0;
+            let of = counted(labels.len(), "label", "labels");
+            let _ = writeln!(text, "{}: {part} accuracy of {of} {accuracy:.1} % {when}", summary.dataset);
+            if let Some(sets) = &summary.sets {
+                text += &metrics::table(sets, &summary.classes);
             }
         }
         (Goal::Targets(targets), _) => {

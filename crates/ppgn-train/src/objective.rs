@@ -1,0 +1,197 @@
+//! What is learned, beyond what the data says by itself: which of its classes and targets, and how much each class counts.
+
+use crate::data::{Goal, columns};
+use crate::error::{Error, Result};
+use ppgn_graph::Dataset;
+use ppgn_graph::split::Split;
+use serde::{Deserialize, Serialize};
+
+/// What is to be learned of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Its classes if it has any and no target is named, else its targets.
+    #[default]
+    Auto,
+    /// Its classes.
+    Classification,
+    /// Its targets, as numbers.
+    Regression,
+    /// Its targets as labels that are 0 or 1 each: multi-label classification.
+    MultiLabel,
+}
+
+/// How much the classes count in the loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeights {
+    /// All the same.
+    #[default]
+    None,
+    /// Inversely to their frequency in the training set.
+    Balanced,
+}
+
+impl ClassWeights {
+    pub(crate) fn is_none(&self) -> bool {
+        *self == ClassWeights::None
+    }
+}
+
+impl Goal {
+    /// The goal of a dataset for a task; the targets by name (`all` or none named: all of them).
+    pub fn choose(dataset: &Dataset, targets: &[String], task: Task) -> Result<Self> {
+        let name = dataset.name();
+        let some = || if targets.is_empty() { vec!["all".to_string()] } else { targets.to_vec() };
+        let no_targets = dataset.header().targets.is_empty();
+        match task {
+            Task::Auto => Goal::of(dataset, targets),
+            Task::Classification if !targets.is_empty() => {
+                Err(Error::settings("classes are to be learned, so there are no targets to choose"))
+            }
+            Task::Classification => match &dataset.header().classes {
+                Some(classes) => Ok(Goal::Classes(classes.clone())),
+                None => Err(Error::settings(format!("{name} has no classes"))),
+            },
+            Task::Regression | Task::MultiLabel if no_targets => {
+                Err(Error::settings(format!("{name} has no targets")))
+            }
+            Task::Regression => Goal::of(dataset, &some()),
+            Task::MultiLabel => match Goal::of(dataset, &some())? {
+                Goal::Targets(targets) => Ok(Goal::Labels(targets)),
+                other => Ok(other),
+            },
+        }
+    }
+
+    /// An error where a set of a split has nothing to learn or to measure: no known value of a target, or no known class; or
+    /// where a label is neither 0 nor 1. Values that are missing elsewhere are left out of losses and metrics.
+    pub(crate) fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
+        let name = dataset.name();
+        let unfit = |text: String| Err(ppgn_graph::Error::unfit(text).into());
+        let sets = [("training", &split.train), ("validation", &split.validation), ("test", &split.test)];
+        let sets = || sets.iter().filter(|(_, graphs)| !graphs.is_empty());
+        match self {
+            Goal::Classes(_) => {
+                for (set, graphs) in sets() {
+                    if graphs.iter().all(|&g| dataset.class(g as usize).is_none()) {
+                        return unfit(format!(
+                            "no graph of the {set} set of {name} has a class that is known"
+                        ));
+                    }
+                }
+            }
+            Goal::Targets(targets) | Goal::Labels(targets) => {
+                for (target, &c) in targets.iter().zip(&columns(dataset, targets)?) {
+                    let of = |g: u32| dataset.targets(g as usize)[c];
+                    for (set, graphs) in sets() {
+                        if graphs.iter().all(|&g| of(g).is_nan()) {
+                            return unfit(format!(
+                                "no graph of the {set} set of {name} has a value of the target `{}`",
+                                target.name
+                            ));
+                        }
+                    }
+                    let odd =
+                        (0..dataset.len() as u32).find(|&g| ![0.0, 1.0].contains(&of(g)) && !of(g).is_nan());
+                    if let (Goal::Labels(_), Some(g)) = (self, odd) {
+                        return unfit(format!(
+                            "graph {g} of {name} has {} as target `{}`: a label is 0 or 1, or missing",
+                            of(g),
+                            target.name
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The weights of the terms of the loss, by the training set: one per class, or one per label for its positive ones.
+    ///
+    /// - classes: `n / (classes * n_c)` for n_c of n graphs, as scikit-learn's `balanced`; PyTorch's `weight`
+    /// - labels: negative graphs / positive graphs; PyTorch's `pos_weight`
+    ///
+    /// Graphs whose class or label is missing do not count. What does not occur has the weight 1.
+    pub(crate) fn weights(&self, how: ClassWeights, dataset: &Dataset, train: &[u32]) -> Result<Vec<f64>> {
+        let quotient = |a: usize, b: usize| if a > 0 && b > 0 { a as f64 / b as f64 } else { 1.0 };
+        match (how, self) {
+            (ClassWeights::None, _) => Ok(Vec::new()),
+            (ClassWeights::Balanced, Goal::Targets(_)) => {
+                Err(Error::settings("class weights need classes or labels, not the targets of a regression"))
+            }
+            (ClassWeights::Balanced, Goal::Classes(classes)) => {
+                let mut counts = vec![0; classes.len()];
+                train.iter().filter_map(|&g| dataset.class(g as usize)).for_each(|class| counts[class] += 1);
+                let n: usize = counts.iter().sum();
+                Ok(counts.iter().map(|&count| quotient(n, classes.len() * count)).collect())
+            }
+            (ClassWeights::Balanced, Goal::Labels(targets)) => {
+                let weight = |&c: &usize| {
+                    let with =
+                        |y: f64| train.iter().filter(|&&g| dataset.targets(g as usize)[c] == y).count();
+                    quotient(with(0.0), with(1.0))
+                };
+                Ok(columns(dataset, targets)?.iter().map(weight).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::{Graph, Target};
+
+    fn graphs() -> Vec<Graph> {
+        vec![Graph::undirected(2, [(0, 1)]).unwrap(); 5]
+    }
+
+    /// Two labels per graph; one is missing.
+    fn labelled() -> Dataset {
+        let targets = ["a", "b"].map(|name| Target { name: name.into(), unit: String::new() });
+        let values = vec![1.0, 0.0, 0.0, f64::NAN, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
+        Dataset::builder("d").graphs(graphs()).targets(targets.to_vec(), values).build().unwrap()
+    }
+
+    #[test]
+    fn balanced_weights_are_those_of_scikit_learn_and_pytorch() {
+        let labels = vec![Some(0), Some(0), None, Some(0), Some(1)];
+        let d = Dataset::builder("d").graphs(graphs()).known_labels(labels).build().unwrap();
+        let goal = Goal::of(&d, &[]).unwrap();
+        let of = |train: &[u32]| goal.weights(ClassWeights::Balanced, &d, train).unwrap();
+        // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1]) is [4/6, 2].
+        assert_eq!(of(&[0, 1, 2, 3, 4]), [4.0 / 6.0, 2.0]);
+        assert_eq!(of(&[0, 1]), [0.5, 1.0], "a class that does not occur");
+        assert!(goal.weights(ClassWeights::None, &d, &[0]).unwrap().is_empty());
+        let goal = Goal::choose(&labelled(), &[], Task::MultiLabel).unwrap();
+        // 4 negative and 1 positive; 2 negative and 2 positive.
+        assert_eq!(goal.weights(ClassWeights::Balanced, &labelled(), &[0, 1, 2, 3, 4]).unwrap(), [4.0, 1.0]);
+    }
+
+    #[test]
+    fn goals_by_task() {
+        let d = labelled();
+        let choose = |targets: &[&str], task| {
+            Goal::choose(&d, &targets.iter().map(|t| t.to_string()).collect::<Vec<_>>(), task)
+        };
+        assert!(matches!(choose(&[], Task::Auto).unwrap(), Goal::Targets(t) if t.len() == 2));
+        assert!(matches!(choose(&["b"], Task::MultiLabel).unwrap(), Goal::Labels(t) if t[0].name == "b"));
+        assert!(choose(&[], Task::Classification).unwrap_err().to_string().contains("no classes"));
+        assert!(choose(&["c"], Task::MultiLabel).unwrap_err().to_string().contains("no target `c`"));
+        let goal = choose(&[], Task::MultiLabel).unwrap();
+        let split = |train: Vec<u32>, test| Split { train, validation: Vec::new(), test };
+        assert!(goal.check(&d, &split(vec![0, 1, 2], vec![3])).is_ok());
+        let error = goal.check(&d, &split(vec![0, 2, 3], vec![1])).unwrap_err().to_string();
+        assert_eq!(error, "no graph of the test set of d has a value of the target `b`");
+        let targets = vec![Target { name: "y".into(), unit: String::new() }];
+        let d = Dataset::builder("d")
+            .graphs(graphs())
+            .targets(targets, vec![0.0, 1.0, 2.0, 0.0, 0.0])
+            .build()
+            .unwrap();
+        let goal = Goal::choose(&d, &[], Task::MultiLabel).unwrap();
+        let error = goal.check(&d, &split(vec![0], vec![1])).unwrap_err().to_string();
+        assert!(error.contains("graph 2 of d has 2 as target `y`: a label is 0 or 1"), "{error}");
+    }
+}
