@@ -8,7 +8,7 @@ use crate::transfer::{download, dtype, upload};
 use burn::tensor::{Device, Gradients, Tensor};
 use ppgn_nn::model::Description;
 use ppgn_nn::{
-    Array, Batch, Error, Evaluated, Layout, Matrix, Ppgn, PpgnConfig, Precision, Result, Step, Values,
+    Array, Batch, Error, Evaluated, Layout, Level, Matrix, Ppgn, PpgnConfig, Precision, Result, Step, Values,
 };
 
 /// A [`Ppgn`] as a composition of burn's operations: the same function, and the same gradient up to rounding.
@@ -31,6 +31,9 @@ impl Composed {
         let (precision, device) = (network.precision(), device.clone().without_autodiff());
         if !device.supports_dtype(dtype(precision)) {
             return Err(Error::Call(format!("the device does not compute in {}", precision.name())));
+        }
+        if network.config().level != Level::Graph {
+            return Err(Error::Call("outputs per node or pair are computed by the CPU engine only".into()));
         }
         let (layout, values) = (network.layout().clone(), network.parameters()?);
         if values.len() != layout.arrays().len() {

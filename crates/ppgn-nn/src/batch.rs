@@ -4,7 +4,7 @@
 //! `[sum of n*n, channels]`, row-major. An MLP on features is then one matrix product over all rows, and graphs of
 //! different sizes need no padding. The [`Space`] knows where each graph begins.
 
-use crate::config::PpgnConfig;
+use crate::config::{Level, PpgnConfig};
 use crate::error::{Error, Result};
 use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
@@ -136,7 +136,12 @@ impl Batch {
     /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn quotient(colours: &Colours, graphs: &[usize]) -> Result<Self> {
-        let (space, ids) = Quotient::new(colours, graphs)?;
+        Self::quotient_for(Level::Graph, colours, graphs)
+    }
+
+    /// The same for networks with outputs of this level: nodes and pairs are looked up at the last level too.
+    pub fn quotient_for(level: Level, colours: &Colours, graphs: &[usize]) -> Result<Self> {
+        let (space, ids) = Quotient::new(colours, graphs, level != Level::Graph)?;
         let rows = quotient::inputs(colours, &ids);
         Ok(Batch { rows, channels: colours.channels(), space: Space::Quotient(Arc::new(space)) })
     }
@@ -185,6 +190,12 @@ impl Batch {
     /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.space.graphs()
+    }
+
+    /// The number of graphs, nodes or pairs: the rows of the scores of a network with outputs of this level. They are
+    /// in the order of the graphs, then of the nodes; pair (i, j) of a graph with n nodes is its row i*n + j.
+    pub fn items(&self, level: Level) -> usize {
+        self.space.nodes().iter().map(|&nodes| level.items(nodes)).sum()
     }
 
     /// Channels per row.

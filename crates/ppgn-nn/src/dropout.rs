@@ -5,7 +5,7 @@
 //! (seed, epoch, step, graph), the graph by its number in the dataset: nothing is saved, and neither the order of a
 //! batch nor the number of threads matters.
 
-use crate::config::{PpgnConfig, SuffixKind};
+use crate::config::{Level, PpgnConfig, SuffixKind};
 use crate::error::{Error, Result};
 use ppgn_graph::random::Stream;
 use ppgn_kernels::Real;
@@ -65,6 +65,11 @@ impl Dropout<'_> {
                 self.probability,
                 self.graphs.len()
             )));
+        }
+        if config.level != Level::Graph {
+            return Err(Error::call(
+                "dropout acts on pooled features, and outputs per node or pair have none",
+            ));
         }
         let pools = config.pools();
         let (pooled, hidden): (Vec<usize>, &[usize]) = match config.suffix {

@@ -1,7 +1,7 @@
 //! The network: blocks on a space, then a suffix.
 
 use crate::batch::Batch;
-use crate::config::PpgnConfig;
+use crate::config::{Level, PpgnConfig};
 use crate::dropout::Dropout;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ pub struct Ppgn {
 pub struct Step {
     /// The loss, as the closure returned it.
     pub loss: f64,
-    /// The scores of the forward pass, `[graphs, outputs]`.
+    /// The scores of the forward pass, `[graphs, outputs]`; for other levels, one row per node or pair.
     pub scores: Matrix,
     /// The gradient of the loss, one entry per array of the layout.
     pub gradients: Vec<Values>,
@@ -151,16 +151,16 @@ impl Ppgn {
         result
     }
 
-    /// The scores of every graph, in the order of the batch.
+    /// The scores of every graph, in the order of the batch; for other [levels](crate::Level), of every node or pair.
     ///
     /// # Shapes
-    /// - result: `[graphs, outputs]`
+    /// - result: `[graphs, outputs]`, in general [`Batch::items`] rows
     pub fn forward(&self, batch: &Batch) -> Result<Matrix> {
         fn scores<T: Number>(network: &Ppgn, batch: &Batch) -> Result<Matrix> {
             let (engine, rows) = network.engine::<T>(batch)?;
             let scores = engine.scores(rows);
             network.finish()?;
-            Matrix::new(batch.graphs(), network.config.outputs, T::values(scores))
+            Matrix::new(batch.items(network.config.level), network.config.outputs, T::values(scores))
         }
         self.check(batch)?;
         match self.precision {
@@ -240,7 +240,8 @@ impl Ppgn {
         let masks = |dropout: Dropout<'_>| dropout.masks(&self.config, &self.config.widths(), batch.graphs());
         let tape = engine.forward(rows, dropout.map(masks).transpose()?);
         self.finish()?;
-        let scores = Matrix::new(batch.graphs(), self.config.outputs, T::values(tape.scores().to_vec()))?;
+        let items = batch.items(self.config.level);
+        let scores = Matrix::new(items, self.config.outputs, T::values(tape.scores().to_vec()))?;
         let Evaluated { value, gradient } = loss(&scores)?;
         let slope = T::slice(gradient.values()).filter(|slope| slope.len() == scores.values().len());
         let slope = slope.ok_or_else(|| {
@@ -306,6 +307,14 @@ impl PpgnConfig {
             return Err(Error::call(format!(
                 "the batch is on the quotient space, but the network requires the dense space: {why}"
             )));
+        }
+        if let Space::Quotient(quotient) = batch.space()
+            && self.level != Level::Graph
+            && quotient.levels[self.blocks.len().min(quotient.depth())].matrix.is_empty()
+        {
+            return Err(Error::call(
+                "the batch has no rows of nodes and pairs at the last level; it was made for outputs per graph",
+            ));
         }
         if let Space::Quotient(quotient) = batch.space()
             && quotient.depth() < self.blocks.len()

@@ -42,6 +42,14 @@ impl Space {
         }
     }
 
+    /// The number of nodes of every graph, in the order in which the graphs were given.
+    pub fn nodes(&self) -> Vec<usize> {
+        match self {
+            Space::Dense(dense) => dense.firsts().into_iter().map(|(nodes, _)| nodes).collect(),
+            Space::Quotient(quotient) => quotient.nodes().to_vec(),
+        }
+    }
+
     /// The number of rows before block `level` (and after block `level - 1`).
     ///
     /// # Panics
@@ -152,6 +160,13 @@ impl Dense {
     /// The groups of graphs of equal size, in storage order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// Number of nodes and first row of every graph, in the order in which the graphs were given.
+    pub(crate) fn firsts(&self) -> Vec<(usize, usize)> {
+        let mut firsts = vec![(0, 0); self.graphs()];
+        self.given.iter().zip(self.starts()).for_each(|(&graph, first)| firsts[graph] = first);
+        firsts
     }
 
     /// Number of nodes and first row of every graph, in storage order.

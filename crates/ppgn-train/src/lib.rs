@@ -13,6 +13,7 @@ pub mod bench;
 mod chart;
 mod compiled;
 mod data;
+mod ensemble;
 mod error;
 mod memory;
 pub mod metrics;
@@ -32,6 +33,7 @@ mod trainer;
 pub use batches::{Batching, batches};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
+pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
@@ -42,7 +44,8 @@ pub use preset::{PRESETS, Preset};
 pub use run::{Digests, Run, State, Summary, Warning};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
+    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -58,18 +58,19 @@ fn page(settings: &Settings, summary: &Summary, metrics: &[Epoch], seconds: f64)
 
 fn division(settings: &Settings) -> String {
     let Some(trained) = settings.trained() else { return String::new() };
-    let chosen = match trained.division {
-        Division::Fold(number) => format!("Given fold {number}; {OPTIMISTIC}."),
-        Division::Dealt { fold, of } => format!("Random fold {fold} of {of}; {OPTIMISTIC}."),
-        Division::Holdout(share) => format!("{share} of the graphs held out; {OPTIMISTIC}."),
-        Division::Shares(s) => {
-            let by = match s {
-                [_, validation, _] if validation > 0.0 => "the best epoch is selected on the validation set",
-                [_, _, test] if test > 0.0 => OPTIMISTIC,
-                _ => "the best epoch is selected on the training set",
-            };
-            let shares = s.map(|x| format!("{}", (x * 1e6).round() / 1e4)).join("/");
-            format!("Split {shares} for training, validation and test; {by}.")
+    let division = &trained.division;
+    let by = match (division.has_validation(), division.has_test()) {
+        (true, _) => "the best epoch is selected on the validation set",
+        (false, true) => OPTIMISTIC,
+        (false, false) => "the best epoch is selected on the training set",
+    };
+    let chosen = match division {
+        Division::Fold(number) => format!("Given fold {number}; {by}."),
+        Division::Dealt { fold, of } => format!("Random fold {fold} of {of}; {by}."),
+        Division::Holdout(share) => format!("{share} of the graphs held out; {by}."),
+        Division::Shares(_) => format!("Split {division} for training, validation and test; {by}."),
+        Division::Nested { .. } | Division::Random(_) | Division::Listed(_) => {
+            format!("Split: {division}; {by}.")
         }
     };
     match trained.limit {

@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::space::Chosen;
 use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
+use ppgn_graph::split::to_csv;
 use ppgn_nn::{Adam, Ppgn};
 use std::time::Instant;
 
@@ -81,6 +82,7 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
         }
         prepared => prepared?,
     };
+    run.write_split(&to_csv(&prepared.split, dataset))?;
     let outcome = session.install(|| {
         let mut watcher = |event: Event<'_>| watcher(event) && session.check().is_ok();
         epochs(session, run, &prepared, restored, &mut watcher)

@@ -75,7 +75,7 @@ impl<R: BufRead> Csv<R> {
         }
     }
 
-    /// The first line of the row that was read last.
+    /// The first line of the row that was read last, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.first_line
     }

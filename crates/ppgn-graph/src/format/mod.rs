@@ -22,7 +22,7 @@ mod attributes;
 mod budget;
 mod collect;
 mod columns;
-mod csv;
+pub(crate) mod csv;
 mod detect;
 mod edges;
 mod gml;

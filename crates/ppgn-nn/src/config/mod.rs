@@ -9,7 +9,7 @@ mod options;
 mod validate;
 
 pub use block::BlockConfig;
-pub use options::{M3, M4, Norm, Pooling, Scale, SuffixKind};
+pub use options::{Level, M3, M4, Norm, Pooling, Scale, SuffixKind};
 
 use crate::isomorphism;
 use crate::model::Model;
@@ -31,8 +31,11 @@ use serde::{Deserialize, Serialize};
 pub struct PpgnConfig {
     /// Channels of the input encoding.
     pub inputs: usize,
-    /// Outputs per graph: classes, or regression targets.
+    /// Outputs per graph, node or pair: classes, or regression targets.
     pub outputs: usize,
+    /// What has outputs. Default: every graph.
+    #[serde(default, skip_serializing_if = "Level::is_graph")]
+    pub level: Level,
     /// The order k: rows are k-tuples of nodes. Default: 2, the paper's pairs. For k > 2, and for [`Model::Sums`], the
     /// input of the first block consists of the isomorphism types of the tuples, k * k * (inputs + 1) channels.
     #[serde(default = "default::order", skip_serializing_if = "default::is_order")]
@@ -103,6 +106,7 @@ impl PpgnConfig {
         PpgnConfig {
             inputs,
             outputs,
+            level: Level::default(),
             order: default::order(),
             blocks: default::blocks(),
             model: Model::default(),

@@ -35,6 +35,39 @@ pub enum SuffixKind {
     Ii,
 }
 
+/// What a network has outputs for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Every graph, from its pooled features.
+    #[default]
+    Graph,
+    /// Every node, from the features of its pair (i, i), by a linear map.
+    Node,
+    /// Every ordered pair of nodes, from its own features, by a linear map.
+    Pair,
+}
+
+impl Level {
+    pub(crate) fn is_graph(&self) -> bool {
+        *self == Level::Graph
+    }
+
+    /// The number of outputs' rows of a graph with n nodes: 1, n or n*n.
+    ///
+    /// ```
+    /// use ppgn_nn::Level;
+    /// assert_eq!([Level::Graph, Level::Node, Level::Pair].map(|level| level.items(3)), [1, 3, 9]);
+    /// ```
+    pub fn items(self, nodes: usize) -> usize {
+        match self {
+            Level::Graph => 1,
+            Level::Node => nodes,
+            Level::Pair => nodes * nodes,
+        }
+    }
+}
+
 /// How pooling combines pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,6 +1,6 @@
 //! Rejects configurations that cannot be built, before anything is allocated.
 
-use super::{M3, M4, PpgnConfig};
+use super::{Level, M3, M4, PpgnConfig};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 
@@ -24,6 +24,12 @@ impl PpgnConfig {
         if !(2..=MAX_ORDER).contains(&self.order) {
             return Err(Error::config(format!(
                 "a network needs an order from 2 (pairs of nodes) to {MAX_ORDER}, not {}",
+                self.order
+            )));
+        }
+        if self.level != Level::Graph && self.order > 2 {
+            return Err(Error::config(format!(
+                "outputs per node or pair need order 2, and the network has order {}",
                 self.order
             )));
         }
@@ -83,6 +89,7 @@ mod tests {
         assert!(message(PpgnConfig { depth: 0, ..base() }).contains("one layer"));
         assert!(message(PpgnConfig { order: 1, ..base() }).contains("from 2"));
         assert!(message(PpgnConfig { order: 11, ..base() }).contains("not 11"));
+        assert!(message(PpgnConfig { order: 3, level: Level::Node, ..base() }).contains("need order 2"));
         assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));

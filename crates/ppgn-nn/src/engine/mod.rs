@@ -4,12 +4,14 @@
 //! file contains the two passes. A [`Tape`] holds what the backward pass needs.
 
 mod cut;
+mod items;
 mod view;
 
 use crate::config::{Pooling, PpgnConfig, SuffixKind};
 use crate::dropout::Masks;
 use crate::model::Description;
 use crate::space::Space;
+use items::Items;
 use ppgn_kernels::{
     Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, multiply_each,
     pool_max, pool_max_backward, pool_sum, pool_sum_backward,
@@ -22,6 +24,8 @@ pub(crate) struct Engine<'a, T> {
     blocks: Vec<Block<'a, T>>,
     suffix: Suffix<'a, T>,
     view: View<'a>,
+    /// The rows that nodes or pairs have their features from; nothing where graphs are pooled.
+    items: Option<Items>,
     workspace: &'a Workspace,
 }
 
@@ -72,19 +76,25 @@ impl<'a, T: Real> Engine<'a, T> {
             SuffixKind::Ii => Suffix::Sum(layers),
         };
         let blocks = blocks.iter().zip(arrays).map(|(block, array)| cut::block(block, array)).collect();
-        Engine { config, blocks, suffix, view: View::new(config, space), workspace }
+        let items = Items::new(config, space);
+        Engine { config, blocks, suffix, view: View::new(config, space), items, workspace }
+    }
+
+    /// The rows of the scores: graphs, nodes or pairs.
+    fn outputs(&self) -> usize {
+        self.items.as_ref().map_or(self.view.graphs(), Items::len)
     }
 
     /// The pooled features the suffix takes, `[graphs, patterns * width]` each.
     pub(crate) fn features(&self, rows: &[T]) -> Vec<Buffer<T>> {
-        in_pool(|| self.blocks_forward(rows, false).0)
+        in_pool(|| self.blocks_forward(rows, false, None).0)
     }
 
     /// The scores, `[graphs, outputs]`.
     pub(crate) fn scores(&self, rows: &[T]) -> Vec<T> {
         in_pool(|| {
-            let (pooled, _) = self.blocks_forward(rows, false);
-            self.suffix.forward(self.workspace, self.view.graphs(), &pooled).scores.to_vec()
+            let (pooled, _) = self.blocks_forward(rows, false, self.items.as_ref());
+            self.suffix.forward(self.workspace, self.outputs(), &pooled).scores.to_vec()
         })
     }
 
@@ -92,9 +102,9 @@ impl<'a, T: Real> Engine<'a, T> {
     pub(crate) fn forward(&self, rows: &[T], masks: Option<Masks<T>>) -> Tape<T> {
         let Masks { pooled: masks, hidden } = masks.unwrap_or_default();
         in_pool(|| {
-            let (mut pooled, blocks) = self.blocks_forward(rows, true);
+            let (mut pooled, blocks) = self.blocks_forward(rows, true, self.items.as_ref());
             pooled.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
-            let scored = self.suffix.forward_masked(self.workspace, self.view.graphs(), &pooled, hidden);
+            let scored = self.suffix.forward_masked(self.workspace, self.outputs(), &pooled, hidden);
             Tape { blocks, pooled, scored, masks }
         })
     }
@@ -117,7 +127,13 @@ impl<'a, T: Real> Engine<'a, T> {
         numbers.sum::<usize>() * size_of::<T>()
     }
 
-    fn blocks_forward(&self, rows: &[T], keep: bool) -> (Vec<Buffer<T>>, BlockTape<T>) {
+    /// The features that the suffix takes: pooled, or those of nodes or pairs.
+    fn blocks_forward(
+        &self,
+        rows: &[T],
+        keep: bool,
+        items: Option<&Items>,
+    ) -> (Vec<Buffer<T>>, BlockTape<T>) {
         let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
         let mut pooled = Vec::new();
         let mut input: Option<Buffer<T>> = None;
@@ -129,7 +145,12 @@ impl<'a, T: Real> Engine<'a, T> {
         for (l, block) in self.blocks.iter().enumerate() {
             let x = input.as_deref().unwrap_or(rows);
             let (output, kept) = block.forward(self.workspace, self.view.pairs(l), x, what);
-            if self.config.pools_after(l) {
+            if let Some(items) = items.filter(|_| self.config.pools_after(l)) {
+                let width = block.outputs();
+                let mut features = Buffer::zeros(self.workspace, items.len() * width);
+                pool_sum(items.pools(l), width, &output, &mut features);
+                pooled.push(features);
+            } else if self.config.pools_after(l) {
                 let (width, pools) = (block.outputs(), self.view.pools(l + 1));
                 let length = self.view.graphs() * self.config.pools() * width;
                 let mut features = Buffer::zeros(self.workspace, length);
@@ -164,9 +185,10 @@ impl<'a, T: Real> Engine<'a, T> {
             let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.workspace, length));
             if let Some(features) = features.next().filter(|_| self.config.pools_after(l)) {
                 let pools: Pools<'_> = self.view.pools(l + 1);
-                match ties.pop() {
-                    Some(ties) => pool_max_backward(pools, width, &ties, features, &mut gradient),
-                    None => pool_sum_backward(pools, width, features, &mut gradient),
+                match (&self.items, ties.pop()) {
+                    (Some(items), _) => pool_sum_backward(items.pools(l), width, features, &mut gradient),
+                    (None, Some(ties)) => pool_max_backward(pools, width, &ties, features, &mut gradient),
+                    (None, None) => pool_sum_backward(pools, width, features, &mut gradient),
                 }
             }
             let x = inputs.pop();
@@ -209,7 +231,7 @@ mod tests {
         let workspace = Workspace::default();
         let blocks = config.descriptions();
         let run = |engine: &Engine<'_, f64>| {
-            let (pooled, tape) = engine.blocks_forward(rows, true);
+            let (pooled, tape) = engine.blocks_forward(rows, true, None);
             let ones: Vec<Buffer<f64>> =
                 pooled.iter().map(|p| Buffer::copy(&workspace, &vec![1.0; p.len()])).collect();
             let mut gradients: Vec<Vec<f64>> =

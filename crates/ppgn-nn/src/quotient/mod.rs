@@ -40,7 +40,8 @@ pub struct Quotient {
 pub(crate) struct Level {
     /// The number of rows.
     pub(crate) rows: usize,
-    /// The row of every pair, graph after graph; empty at the last level, which no block reads.
+    /// The row of every pair, graph after graph. No block reads that of the last level: it is there for networks with
+    /// outputs per node or pair only, else empty.
     pub(crate) matrix: Vec<u32>,
     /// For each row its parent at the level below; empty at level 0.
     pub(crate) parent: Vec<u32>,
@@ -61,7 +62,9 @@ impl Quotient {
     ///
     /// # Complexity
     /// O(pairs * levels + colours * log colours).
-    pub(crate) fn new(colours: &Colours, graphs: &[usize]) -> Result<(Self, Vec<u32>)> {
+    ///
+    /// `whole` says whether to store the matrix of the last level too.
+    pub(crate) fn new(colours: &Colours, graphs: &[usize], whole: bool) -> Result<(Self, Vec<u32>)> {
         if graphs.is_empty() {
             return Err(Error::call("a batch needs at least one graph"));
         }
@@ -81,7 +84,7 @@ impl Quotient {
         let last = colours.depth();
         let mut levels = vec![Level::default(); last + 1];
         for level in (0..=last).rev() {
-            assembly.fill(&mut levels[level], level);
+            assembly.fill(&mut levels[level], level, whole);
             if level > 0 {
                 levels[level].parent = assembly.descend(level);
             }
@@ -125,7 +128,8 @@ impl Quotient {
     /// The row of every pair (or longer tuple) of a graph at a level, in lexicographic order.
     ///
     /// # Panics
-    /// If `level` is [`depth`](Self::depth) or more: no block reads the pairs of the last level.
+    /// If `level` is [`depth`](Self::depth) or more: no block reads the pairs of the last level, and only a batch for
+    /// networks with outputs per node or pair has them.
     pub fn matrix(&self, level: usize, graph: usize) -> &[u32] {
         &self.levels[level].matrix[self.offsets[graph]..self.offsets[graph + 1]]
     }
@@ -209,9 +213,9 @@ impl<'a> Assembly<'a> {
     }
 
     /// Fills in the current level, except for the parents.
-    fn fill(&self, into: &mut Level, level: usize) {
+    fn fill(&self, into: &mut Level, level: usize, whole: bool) {
         into.rows = self.ids.len();
-        if level < self.colours.depth() {
+        if whole || level < self.colours.depth() {
             for (number, &graph) in self.graphs.iter().enumerate() {
                 let row = &self.row[self.starts[number]..self.starts[number + 1]];
                 self.colours.0.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
@@ -314,7 +318,7 @@ mod tests {
         let options = Default::default();
         let colours =
             Colours::encode(&encoder, dataset.graphs(), crate::Precision::F32, 3, &options).unwrap();
-        let (space, ids) = Quotient::new(&colours, &[4, 1, 1, 5]).unwrap();
+        let (space, ids) = Quotient::new(&colours, &[4, 1, 1, 5], false).unwrap();
         assert_eq!((space.graphs(), space.depth(), space.pairs()), (4, 3, 4 * 49));
         assert_eq!(ids.len(), space.rows(0));
         let at =
@@ -342,6 +346,10 @@ mod tests {
                 };
                 assert_eq!((sum(0), sum(1)), (7, 42));
             }
+        }
+        let (whole, _) = Quotient::new(&colours, &[4, 1, 1, 5], true).unwrap();
+        for (row, example) in whole.levels[3].example.iter().enumerate() {
+            assert_eq!(at(&whole.levels[3], example) as usize, row);
         }
         // The same graph twice has the same rows.
         assert_eq!(space.levels[2].matrix[49..98], space.levels[2].matrix[98..147]);

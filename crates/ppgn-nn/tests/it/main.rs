@@ -13,6 +13,7 @@ mod import;
 mod invariance;
 mod multiset;
 mod orders;
+mod outputs;
 mod quotient;
 mod shared;
 mod spaces;

@@ -2,8 +2,8 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
-    Values,
+    Batch, BlockConfig, Level, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
+    SuffixKind, Values,
 };
 use ppgn_nn::{Evaluated, Matrix, Result};
 use proptest::prelude::*;
@@ -163,8 +163,8 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
             let residual = residual && m4 == M4::Linear;
             #[rustfmt::skip]
             let config = PpgnConfig {
-                inputs, outputs, order: 2, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden, pooling, scale, norm,
-                residual,
+                inputs, outputs, level: Level::Graph, order: 2, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden,
+                pooling, scale, norm, residual,
             };
             config
         },

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `config.toml` | the resolved [`Settings`] | there from the first moment: the folder appears by one rename |
 //! | `metrics.jsonl` | one [`Epoch`] per line | after every epoch, cut to the checkpoint on resume |
+//! | `split.csv` | the part of every graph | before the first epoch; nothing depends on it |
 //! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
@@ -192,6 +193,16 @@ impl Run {
             |e: String| Error::from(Defect::new(file.display().to_string(), format!("not a summary: {e}")));
         let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
         serde_json::from_str(&unsealed_json(&file, text)?).map(Some).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// Writes which graph is in which set, for people and other software. Nothing depends on it: a split is a function of the
+    /// settings and the data.
+    pub(crate) fn write_split(&self, text: &str) -> Result<()> {
+        let file = self.path.join("split.csv");
+        match found(&file)?.is_some_and(|there| there == text.as_bytes()) {
+            true => Ok(()),
+            false => Ok(write_whole(&file, text.as_bytes())?),
+        }
     }
 
     /// Writes a checkpoint: network, optimiser and state, in one file by one rename.

@@ -36,6 +36,8 @@ pub(super) struct ConfigFile {
     schema: Schema,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     scaling: Vec<Scaling>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    class_names: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     compilation: Option<Compilation>,
 }
@@ -53,7 +55,8 @@ impl Origin {
 
 impl From<Settings> for ConfigFile {
     fn from(settings: Settings) -> Self {
-        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling } = settings;
+        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names } =
+            settings;
         let preset = origin.preset().to_string();
         let none = || Trained {
             data: String::new(),
@@ -83,6 +86,7 @@ impl From<Settings> for ConfigFile {
             goal,
             schema,
             scaling,
+            class_names,
             compilation,
         }
     }
@@ -96,7 +100,8 @@ impl From<ConfigFile> for Settings {
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
             None => Origin::Trained(Trained { data, class, digest, limit, preset, division }),
         };
-        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
-        Settings { dataset, origin, training, encoding, network, goal, schema, scaling }
+        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, class_names, .. } =
+            file;
+        Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names }
     }
 }

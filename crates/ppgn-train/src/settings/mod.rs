@@ -4,13 +4,15 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod ranges;
 mod schedule;
 pub mod text;
 mod training;
 
-pub use division::Division;
+pub use division::{Division, Listing};
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use ranges::Ranges;
 pub use schedule::Schedule;
 pub use training::Training;
 
@@ -46,6 +48,8 @@ pub struct Settings {
     pub schema: Schema,
     /// For regression, mean and standard deviation of each target over the training set.
     pub scaling: Vec<Scaling>,
+    /// The names of the classes, in their order, where the data calls them by name.
+    pub class_names: Vec<String>,
 }
 
 /// A requested run: data, a preset and overrides. [`Settings::resolve`] resolves it.
@@ -147,7 +151,7 @@ impl Settings {
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),
-            division: *division,
+            division: division.clone(),
         };
         Ok(Settings {
             scaling: goal.scaling(dataset, &split.train)?,
@@ -156,8 +160,12 @@ impl Settings {
             training,
             encoding,
             network,
-            goal,
             schema: dataset.schema().clone(),
+            class_names: match &goal {
+                Goal::Classes(_) => dataset.header().class_names.clone(),
+                _ => Vec::new(),
+            },
+            goal,
         })
     }
 
@@ -170,7 +178,9 @@ impl Settings {
     pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
         let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
         let training = Training { precision, ..Training::default() };
-        let settings = Settings { dataset, origin, training, encoding, network, goal, schema, scaling };
+        let class_names = Vec::new();
+        let settings =
+            Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names };
         settings.validate()?;
         Ok(settings)
     }
@@ -191,11 +201,9 @@ impl Settings {
     /// The seed of weights and batches: a function of the run's seed and, for a fold, of the fold. So folds start from
     /// different weights, and their mean says something about the network rather than about one draw of its weights.
     pub(crate) fn drawn_from(&self) -> u64 {
-        match self.trained().map(|trained| trained.division) {
-            Some(Division::Fold(fold) | Division::Dealt { fold, .. }) => {
-                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
-            }
-            _ => self.training.seed,
+        match self.trained().and_then(|trained| trained.division.fold()) {
+            Some(fold) => Stream::new(self.training.seed, "fold", &[fold as u64]).bits(),
+            None => self.training.seed,
         }
     }
 

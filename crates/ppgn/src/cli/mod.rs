@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod division;
 mod embed;
 mod folder;
 mod hint;
@@ -55,7 +56,7 @@ enum Command {
     Compile(compile::Args),
     /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
-    /// Cross-validate by the protocol of the paper's Table 1, resumable fold by fold
+    /// Cross-validate by the protocol of the paper's Table 1, or by a fair one, resumable fold by fold
     Cv(Box<protocol::cv::Args>),
     /// Search for settings on one fixed split: the paper's grid, or another
     Search(Box<protocol::search::Args>),

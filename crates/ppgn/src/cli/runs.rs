@@ -4,7 +4,7 @@ use super::output::{self, by_target};
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error as GraphError;
-use ppgn::train::{Division, Error, Goal, Overview, Status, Trained};
+use ppgn::train::{Error, Goal, Overview, Status, Trained};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         "state": run.status.name(),
         "dataset": s.dataset,
         "preset": s.preset(),
-        "division": s.trained().map(|trained| division(trained.division)),
+        "division": s.trained().map(|trained| trained.division.to_string()),
         "limit": s.trained().and_then(|trained| trained.limit),
         "seed": s.training.seed,
         "epochs": s.training.epochs,
@@ -108,18 +108,6 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         }
     }
     object
-}
-
-fn division(division: Division) -> String {
-    match division {
-        Division::Fold(number) => format!("fold {number}"),
-        Division::Dealt { fold, of } => format!("fold {fold} of {of}"),
-        Division::Holdout(share) => format!("holdout {share}"),
-        Division::Shares(shares) => {
-            let percent = |x: f64| ((x * 1e6).round() / 1e4).to_string();
-            shares.map(percent).join("/")
-        }
-    }
 }
 
 fn to_text(runs: &[(PathBuf, Result<Overview, Error>)]) -> String {
@@ -167,7 +155,7 @@ fn row(path: String, run: &Overview) -> Vec<String> {
         s.preset().to_string(),
         known(&|_| s.training.seed.to_string()),
         blocks.join(","),
-        known(&|trained| division(trained.division)),
+        known(&|trained| trained.division.to_string()),
         known(&|_| s.training.epochs.to_string()),
         state,
         best,

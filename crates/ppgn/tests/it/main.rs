@@ -14,6 +14,7 @@ mod predict;
 mod protocol;
 mod resume;
 mod run;
+mod splits;
 mod threads;
 mod train;
 mod wl;

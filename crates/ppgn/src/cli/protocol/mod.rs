@@ -5,6 +5,7 @@ pub(crate) mod cv;
 mod figure;
 pub(crate) mod reproduce;
 pub(crate) mod search;
+pub(crate) mod seeds;
 
 use super::interrupt::interrupted;
 use super::output;

@@ -4,19 +4,21 @@ mod ending;
 mod progress;
 
 use super::data::DATA_HELP;
-use super::folder::made;
+use super::division::DivisionArgs;
+use super::folder::{folder, made};
 use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
 use super::output;
+use super::protocol::seeds::{self, How};
 use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
+use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::{
-    Division, Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory,
-    limited, text,
+    Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory, limited,
 };
 use progress::Progress;
 use std::path::{Path, PathBuf};
@@ -33,6 +35,10 @@ pub(crate) struct Args {
     /// The run folder [default: runs/DATASET-PRESET-SEED, with a number appended if that exists]
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     out: Option<PathBuf>,
+    /// Train with each of these seeds, such as 0-4, on the split of the first: mean and deviation of every metric, and
+    /// averaged predictions. The same command resumes [default folder: runs/DATASET-PRESET-seeds-SEEDS]
+    #[arg(long, value_name = "SEEDS", conflicts_with_all = ["resume", "seed", "limit"])]
+    seeds: Option<String>,
     /// Resume a run from its last checkpoint, with its own settings; a larger --epochs extends it
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
@@ -53,36 +59,6 @@ pub(crate) struct Args {
     settings: SettingsArgs,
 }
 
-/// How the data is split.
-#[derive(Debug, Clone, clap::Args)]
-#[group(multiple = false)]
-struct DivisionArgs {
-    /// Train and test on this given fold of the data, counted from 1
-    #[arg(long, value_name = "K")]
-    fold: Option<usize>,
-    /// Hold out this share of the graphs as test set, such as 0.1, stratified by class
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
-    holdout: Option<f64>,
-    /// Training, validation and test set in percent, stratified by class [default: 80/10/10]
-    #[arg(long, value_name = "A/B/C", value_parser = parsed_shares)]
-    split: Option<Shares>,
-}
-
-/// Three shares that sum to 1.
-#[derive(Debug, Clone, Copy)]
-struct Shares([f64; 3]);
-
-fn parsed_shares(text: &str) -> Result<Shares, String> {
-    text::shares(text).map(Shares)
-}
-
-impl DivisionArgs {
-    fn division(&self) -> Option<Division> {
-        let fold = self.fold.map(Division::Fold);
-        fold.or(self.holdout.map(Division::Holdout)).or(self.split.map(|s| Division::Shares(s.0)))
-    }
-}
-
 /// Runs `ppgn train`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let session = args.threads.of(args.memory.session())?;
@@ -94,16 +70,33 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 
 fn start(args: &Args, session: &Session) -> Result<ExitCode> {
     let chosen = args.settings.chosen()?;
-    let division = args.division.division().or(chosen.division);
-    let division = division.unwrap_or(Division::Shares([0.8, 0.1, 0.1]));
-    if chosen.limit.is_some() && matches!(division, Division::Fold(_)) {
-        return Err(wrong("--limit cannot be used with --fold: folds divide the whole dataset"));
+    let asked = args.division.asked().or_else(|| chosen.division.clone()).unwrap_or_default();
+    asked.check(chosen.limit.is_some())?;
+    let seeds = args.seeds.as_deref().map(seed_numbers).transpose()?;
+    if seeds.is_some() && (chosen.limit.is_some() || chosen.overrides.seed.is_some()) {
+        return Err(wrong("--seeds cannot be used with a limit or a seed in the file"));
     }
-    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
+    if let Some(out) = args.out.as_ref().filter(|out| seeds.is_none() && out.exists()) {
         // Run::create checks this too, but only after the data was read.
         return Err(Error::Exists { path: out.clone() }.into());
     }
     let data = chosen.load(session, args.data.as_deref().unwrap_or("csl"), &args.input)?;
+    let first = seeds.as_ref().and_then(|seeds| seeds.first().copied());
+    let seed = first.map_or_else(|| chosen.seed(data.dataset.name()), Ok)?;
+    let division = asked.division(&data.spec, &data.dataset, seed)?;
+    if let (Some(seeds), Some(text)) = (&seeds, &args.seeds) {
+        let request = Request { division, ..chosen.request(&data) };
+        let words = [data.dataset.name(), request.preset, "seeds", text.trim()];
+        let out = args.out.clone().unwrap_or_else(|| folder(&words));
+        let workers = Workers::new(None, args.threads.threads.map(usize::from));
+        return seeds::run(
+            &request,
+            &data,
+            seeds,
+            &out,
+            &How { workers, quiet: args.quiet, json: args.json },
+        );
+    }
     let settings = Settings::resolve(&Request { division, ..chosen.request(&data) })?;
     let encoder = settings.encoding.encoder(&settings.schema)?;
     if !args.quiet && !encoder.ignored().is_empty() {
@@ -118,7 +111,7 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
 }
 
 fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
-    let Some(more) = args.settings.epochs_alone().filter(|_| args.division.division().is_none()) else {
+    let Some(more) = args.settings.epochs_alone().filter(|_| args.division.asked().is_none()) else {
         return Err(wrong(
             "--resume uses the run's own settings, all but --epochs; other settings make another run (--out)",
         ));
