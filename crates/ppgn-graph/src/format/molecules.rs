@@ -243,14 +243,14 @@ fn graph(molecule: &Molecule) -> Result<Graph, String> {
     debug_assert!(molecule.atoms.iter().all(|&z| z <= HEAVIEST));
     let orbitals = hybridisation(molecule);
     let mut labels = Vec::with_capacity(n * NODE_LABELS.len());
-    for a in 0..n {
+    for (a, &mixed) in orbitals.iter().enumerate() {
         let atom = Atom::new(molecule, a);
         labels.extend([
             i64::from(molecule.atoms[a]),
             i64::from(molecule.charges[a]),
             i64::from(molecule.is_aromatic(a)),
             molecule.hydrogens(a) as i64,
-            i64::from(orbitals[a]),
+            i64::from(mixed),
             i64::from(molecule.is_cyclic(a)),
             i64::from(atom.is_acceptor()),
             i64::from(atom.is_donor()),
