@@ -97,6 +97,7 @@ impl Predictor {
         what: &'static str,
         compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
+        let dataset = &dataset.aligned(&self.settings.schema).map_err(|error| self.unfit(dataset, &error))?;
         self.fits(dataset)?;
         let training = &self.settings.training;
         if training.space != SpaceChoice::Quotient {
@@ -123,6 +124,15 @@ impl Predictor {
             }
             Ok(rows)
         })
+    }
+
+    fn unfit(&self, dataset: &Dataset, what: &dyn std::fmt::Display) -> Error {
+        ppgn_graph::Error::unfit(format!(
+            "{} does not fit the dataset that the run was trained on ({}): {what}",
+            dataset.name(),
+            self.settings.dataset,
+        ))
+        .into()
     }
 
     /// Whether all graphs have the features of those that the run was trained on; what is wrong otherwise.

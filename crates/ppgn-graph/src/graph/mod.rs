@@ -219,6 +219,22 @@ impl Graph {
         Arc::make_mut(&mut self.0).node_attributes = Table::new(width, values);
     }
 
+    /// The graph with each label replaced, given its column and raw value.
+    pub(crate) fn relabelled(
+        &self,
+        node: impl Fn(usize, i64) -> i64,
+        edge: impl Fn(usize, i64) -> i64,
+    ) -> Self {
+        fn each(table: &mut Table<i64>, new: impl Fn(usize, i64) -> i64) {
+            let width = table.width.max(1);
+            table.values.iter_mut().enumerate().for_each(|(i, raw)| *raw = new(i % width, *raw));
+        }
+        let mut inner = (*self.0).clone();
+        each(&mut inner.node_labels, node);
+        each(&mut inner.edge_labels, edge);
+        Graph(Arc::new(inner))
+    }
+
     /// The bytes that the graph holds.
     pub fn heap_bytes(&self) -> usize {
         fn of<T>(slice: &[T]) -> usize {

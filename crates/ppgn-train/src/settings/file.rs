@@ -9,6 +9,7 @@ use ppgn_graph::Schema;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::PpgnConfig;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The preset of an imported run.
 const IMPORT: &str = "import";
@@ -21,10 +22,10 @@ const COMPILE: &str = "compile";
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigFile {
     data: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    read: BTreeMap<String, String>,
     dataset: String,
     digest: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    class: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     limit: Option<usize>,
     preset: String,
@@ -60,7 +61,7 @@ impl From<Settings> for ConfigFile {
         let preset = origin.preset().to_string();
         let none = || Trained {
             data: String::new(),
-            class: None,
+            read: BTreeMap::new(),
             digest: String::new(),
             limit: None,
             preset,
@@ -71,10 +72,10 @@ impl From<Settings> for ConfigFile {
             Origin::Imported => (none(), None),
             Origin::Compiled(compilation) => (none(), Some(compilation)),
         };
-        let Trained { data, class, digest, limit, preset, division } = trained;
+        let Trained { data, read, digest, limit, preset, division } = trained;
         ConfigFile {
             data,
-            class,
+            read,
             dataset,
             digest,
             limit,
@@ -94,11 +95,11 @@ impl From<Settings> for ConfigFile {
 
 impl From<ConfigFile> for Settings {
     fn from(file: ConfigFile) -> Self {
-        let ConfigFile { data, class, digest, limit, preset, division, compilation, .. } = file;
+        let ConfigFile { data, read, digest, limit, preset, division, compilation, .. } = file;
         let origin = match compilation {
             Some(compilation) => Origin::Compiled(compilation),
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
-            None => Origin::Trained(Trained { data, class, digest, limit, preset, division }),
+            None => Origin::Trained(Trained { data, read, digest, limit, preset, division }),
         };
         let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, class_names, .. } =
             file;

@@ -27,6 +27,7 @@ use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Schema};
 use ppgn_nn::{PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All settings of a run: the content of `config.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,10 +68,10 @@ pub struct Settings {
 pub struct Request<'a> {
     /// The name of the data, by which a resumed run finds it.
     pub data: &'a str,
-    /// The column or data tag of it that holds the classes, where one was named.
-    pub class: Option<String>,
     /// The data.
     pub dataset: &'a Dataset,
+    /// How the data was read, where that is not the default: names and values for who resumes the run.
+    pub read: BTreeMap<String, String>,
     /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
     /// The preset.
@@ -90,8 +91,8 @@ impl<'a> Request<'a> {
     pub fn new(data: &'a str, dataset: &'a Dataset) -> Self {
         Request {
             data,
-            class: None,
             dataset,
+            read: BTreeMap::new(),
             limit: None,
             preset: "small",
             overrides: Overrides::default(),
@@ -129,7 +130,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, class, dataset, limit, preset, overrides, division, .. } = request;
+        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
@@ -147,7 +148,7 @@ impl Settings {
         }
         let trained = Trained {
             data: data.to_string(),
-            class: class.clone(),
+            read: read.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),

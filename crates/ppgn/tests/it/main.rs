@@ -3,11 +3,13 @@
 mod bench;
 mod compile;
 mod data;
+mod documents;
 mod integrity;
 mod kills;
 mod limits;
 mod molecules;
 mod nothing_lost;
+mod own_data;
 #[cfg(target_os = "linux")]
 mod power_cut;
 mod predict;

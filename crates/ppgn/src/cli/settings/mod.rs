@@ -90,11 +90,11 @@ impl Chosen {
     /// A run on this data.
     pub(crate) fn request<'a>(&'a self, data: &'a Data) -> Request<'a> {
         Request {
+            read: data.read.clone(),
             limit: self.limit,
             preset: &self.preset,
             overrides: self.overrides.clone(),
             targets: self.targets.clone(),
-            class: data.class.clone(),
             task: self.task,
             ..Request::new(&data.spec, &data.dataset)
         }

@@ -131,8 +131,7 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return ending::finished(&run, &summary, args.json);
     }
     let spec = args.data.as_deref().unwrap_or(&trained.data);
-    let mut input = args.input.clone();
-    input.class = input.class.or_else(|| trained.class.clone());
+    let input = args.input.or_recorded(&trained.read);
     let loaded = load_to_train(session, spec, &input).with_context(|| {
         let path = path.display();
         format!(
