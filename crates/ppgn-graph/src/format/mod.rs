@@ -26,7 +26,7 @@ pub(crate) mod csv;
 mod detect;
 mod edges;
 mod gml;
-mod graph6;
+pub mod graph6;
 mod graphml;
 mod jsonl;
 mod labels;

@@ -178,6 +178,11 @@ impl Sums {
         self.scores.extend_from_slice(scores);
     }
 
+    /// Its scores, row by row.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
     /// The figures of the set.
     pub(crate) fn finish(self, prepared: &Prepared) -> Part {
         self.figures(prepared).0

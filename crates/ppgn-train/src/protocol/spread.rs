@@ -69,7 +69,7 @@ impl Spreads {
         let target = |(t, target): (usize, &ppgn_graph::Target)| TargetSpreads {
             name: target.name.clone(),
             unit: target.unit.clone(),
-            mae: over(&|part| part.mae.get(t).copied()),
+            mae: over(&|part| part.mae.get(t).copied().filter(|e| !e.is_nan())),
             rmse: over(&|part| part.rmse.get(t).copied().flatten()),
             r2: over(&|part| part.r2.get(t).copied().flatten()),
         };

@@ -8,6 +8,7 @@
 //! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
+//! | `checkpoint/state.json` | the [`State`] alone, where [`Run::prune`] has removed the checkpoint | when a finished run is pruned |
 //! | `report.html` | settings, curves and best figures for people | when the run is finished |
 //! | `summary.json` | the [`Summary`] | when the run is finished |
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
@@ -18,12 +19,14 @@
 mod extend;
 mod integrity;
 mod lock;
+mod prune;
 mod read;
 mod restore;
 
 pub use integrity::{Digests, Warning};
 pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;
+pub use prune::prunable;
 pub(crate) use read::{History, exists, read_config, read_metrics, read_settings, read_state, read_timing};
 pub(crate) use restore::Restored;
 

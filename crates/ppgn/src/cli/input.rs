@@ -1,6 +1,7 @@
 //! The options that say what data is meant and how to read it: the same in every command.
 
 use super::output::download_bar;
+use super::say;
 use anyhow::Result;
 use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
 use ppgn::graph::locate::{Locator, What, default_cache_dir};
@@ -96,7 +97,7 @@ pub(crate) fn with_records<T>(
             let known = records.header.provenance.notes.len();
             let result = use_it(records)?;
             // What a stream noticed on the way is known only now.
-            report.notes().iter().skip(known).for_each(|note| eprintln!("note: {}", escaped(note)));
+            report.notes().iter().skip(known).for_each(|note| say::note(&escaped(note)));
             Ok(result)
         }
         (What::Generator(spec), None) if locator.read.labels.is_none() => {

@@ -51,9 +51,13 @@ fn undefined(name: &str, set: &Measured, classes: &[i64]) -> String {
     }
     let absent: Vec<String> =
         set.absent().iter().filter_map(|&class| classes.get(class)).map(i64::to_string).collect();
-    let what = if absent.len() == 1 { "class" } else { "classes" };
+    let why = match absent.len() {
+        0 => "no label is both present and absent in it".to_string(),
+        1 => format!("no graph of class {} is in it", absent[0]),
+        _ => format!("no graph of classes {} is in it", absent.join(", ")),
+    };
     let (verb, lost) = (if lost.len() == 1 { "is" } else { "are" }, lost.join(" and "));
-    format!("{lost} {verb} undefined on the {name} set: no graph of {what} {} is in it.\n", absent.join(", "))
+    format!("{lost} {verb} undefined on the {name} set: {why}.\n")
 }
 
 /// The metrics of classes on one set, each beside that of the baseline.
@@ -72,7 +76,8 @@ pub(crate) fn of_targets(targets: &[Target], metrics: &Part, baseline: &Part) ->
         ["target", "error", "baseline (predict the mean)", "RMSE", "baseline", "R2", "baseline", "unit"];
     let mut rows = vec![names.map(String::from).to_vec()];
     let shown = |values: &[Option<f64>], t: usize| values.get(t).copied().flatten().map_or("-".into(), short);
-    let error = |values: &[f64], t: usize| values.get(t).map_or("-".into(), |x| short(*x));
+    let error =
+        |values: &[f64], t: usize| values.get(t).filter(|x| !x.is_nan()).map_or("-".into(), |x| short(*x));
     for (t, target) in targets.iter().enumerate() {
         rows.push(vec![
             target.name.clone(),

@@ -10,6 +10,7 @@ use super::load::load_all;
 use super::metrics;
 use super::output::{self, by_target, counted};
 use super::session::MemoryArgs;
+use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
@@ -47,7 +48,12 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
+    /// Print no closing line
+    #[arg(long, short)]
+    quiet: bool,
     /// Print one JSON object, and rows to --out only
     #[arg(long)]
     json: bool,
@@ -85,7 +91,7 @@ impl PartName {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), Format::of)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
-    let ensemble = Ensemble::open(&args.memory.session(), &args.run)?;
+    let ensemble = Ensemble::open(&args.threads.of(args.memory.session())?, &args.run)?;
     output::warn(&ensemble.warnings());
     if args.scores && ensemble.members().len() > 1 {
         return Err(wrong("--scores is for one run: several seeds have averaged probabilities or values"));
@@ -127,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             quality.write(settings, &mut object);
         }
         output::json(&object)?;
-    } else {
+    } else if !args.quiet {
         let wrote =
             args.out.as_ref().map(|path| format!(", written to {}", path.display())).unwrap_or_default();
         let said = quality.as_ref().map(|quality| quality.sentence(settings)).unwrap_or_default();

@@ -1,6 +1,5 @@
 //! `ppgn cv`: the protocol of the paper's Table 1 on any dataset, and the fair one beside it.
 
-use super::board::Board;
 use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));
     let cv = Cv::new(&request, &folds, &out)?;
-    let board = Board::new(cv.jobs(), "folds", args.work.quiet)?;
+    let board = args.work.board(cv.jobs(), "folds")?;
     let report =
         cv.run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();

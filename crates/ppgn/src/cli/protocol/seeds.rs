@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::{duration, shown, stopped};
 use crate::cli::load::Data;
+use crate::cli::log::LogArgs;
 use crate::cli::metrics::figure;
 use crate::cli::output::{self, short};
 use crate::cli::predict::rows::{Format, Given, Rows};
@@ -21,6 +22,7 @@ pub(crate) struct How {
     pub(crate) workers: Workers,
     pub(crate) quiet: bool,
     pub(crate) json: bool,
+    pub(crate) log: LogArgs,
 }
 
 /// Trains with these seeds in the folder `out`, or goes on with what is there.
@@ -33,7 +35,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode> {
     let start = Instant::now();
     let seeds = Seeds::new(request, seeds, out)?;
-    let board = Board::new(seeds.jobs(), "seeds", how.quiet)?;
+    let board = Board::new(seeds.jobs(), "seeds", how.quiet, how.log.logs())?;
     let ended = seeds.run(&data.session, &data.dataset, how.workers, &|job, notice| board.watch(job, notice));
     board.end();
     let Some((report, predictions)) = ended? else { return Ok(stopped(out)) };
@@ -118,7 +120,7 @@ fn figures(sets: &Spreads, ensemble: &Measured) -> String {
     let mut rows = vec![head("target", "baseline (predict the mean)")];
     let known = |values: &[Option<f64>], t: usize| values.get(t).copied().flatten().map_or("-".into(), short);
     for (t, target) in sets.targets.iter().enumerate() {
-        let mae = |values: &[f64]| values.get(t).map_or("-".into(), |x| short(*x));
+        let mae = |values: &[f64]| values.get(t).filter(|x| !x.is_nan()).map_or("-".into(), |x| short(*x));
         let (found, base) = (&ensemble.metrics, &ensemble.baseline);
         let unit = if target.unit.is_empty() { String::new() } else { format!(" ({})", target.unit) };
         rows.push(vec![

@@ -9,8 +9,10 @@ use super::folder::{folder, made};
 use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
+use super::log::LogArgs;
 use super::output;
 use super::protocol::seeds::{self, How};
+use super::say;
 use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
@@ -20,6 +22,7 @@ use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::{
     Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory, limited,
 };
+pub(crate) use progress::LINE_EVERY;
 use progress::Progress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,6 +49,8 @@ pub(crate) struct Args {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
+    #[command(flatten)]
+    log: LogArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -94,14 +99,14 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
             &data,
             seeds,
             &out,
-            &How { workers, quiet: args.quiet, json: args.json },
+            &How { workers, quiet: args.quiet, json: args.json, log: args.log },
         );
     }
     let settings = Settings::resolve(&Request { division, ..chosen.request(&data) })?;
     let encoder = settings.encoding.encoder(&settings.schema)?;
     if !args.quiet && !encoder.ignored().is_empty() {
         let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
-        eprintln!("note: the encoding `{name}` leaves out {left} of the data");
+        say::note(&format!("the encoding `{name}` leaves out {left} of the data"));
     }
     // A run that cannot start leaves no folder.
     check_memory(&data.session, &settings, &data.dataset)?;
@@ -152,22 +157,27 @@ fn extend(run: &mut Run, epochs: usize) -> Result<()> {
         return Ok(());
     }
     if Run::summary(run.path())?.is_some_and(|summary| summary.stopped_early) {
-        eprintln!("note: the run was stopped early; more epochs would not change that");
+        say::note("the run was stopped early; more epochs would not change that");
         return Ok(());
     }
     let before = run.settings().training.epochs;
     output::warn(&run.verify()?);
     run.extend(epochs)?;
     if epochs > before && run.settings().training.schedule == Schedule::Cosine {
-        eprintln!("note: the epochs that are left follow a cosine over {epochs} epochs");
+        say::note(&format!("the epochs that are left follow a cosine over {epochs} epochs"));
     }
     Ok(())
 }
 
 /// Trains with progress, and ends with the result or with the command that resumes.
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
+    let logs = args.log.logs();
+    logs.begin(run.path())?;
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {
+        if let Event::Epoch { epoch, .. } = event {
+            logs.add(run.path(), epoch);
+        }
         match event {
             Event::Warning(warning) => output::warn(std::slice::from_ref(warning)),
             event => progress.show(&event),
