@@ -94,8 +94,11 @@ pub enum Remedy {
     RaiseUnpackedLimit,
     /// Set [`ReadOptions::format`](crate::format::ReadOptions::format).
     NameFormat,
-    /// Name the file as the table of what is to be learned, beside a file of graphs.
+    /// Name the file as the table of what is to be learned ([`ReadOptions::labels`](crate::format::ReadOptions::labels)),
+    /// beside a file of graphs.
     NameLabels,
+    /// Name the column of classes ([`ReadOptions::class`](crate::format::ReadOptions::class)).
+    NameClass,
     /// Set [`WriteOptions::lossy`](crate::format::WriteOptions::lossy).
     AllowLoss,
     /// Look at [`Locator::list`](crate::locate::Locator::list), [`generators`](crate::generate::generators) and

@@ -40,6 +40,31 @@ pub fn default_data_dir() -> PathBuf {
     choose(std::env::consts::OS, |name| std::env::var_os(name), std::env::home_dir())
 }
 
+/// The folder for what can be computed again, where none is named: `PPGN_CACHE`, else the user's cache folder.
+///
+/// That is `$XDG_CACHE_HOME/ppgn` or `~/.cache/ppgn` on Linux and its kin, `~/Library/Caches/ppgn` on macOS and
+/// `%LOCALAPPDATA%\ppgn\cache` on Windows; `None` for someone without a home. Never the data folder, which may be shared or
+/// read-only.
+pub fn default_cache_dir() -> Option<PathBuf> {
+    choose_cache(std::env::consts::OS, |name| std::env::var_os(name), std::env::home_dir())
+}
+
+fn choose_cache(os: &str, var: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let var = |name| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = home.filter(|home| !home.as_os_str().is_empty());
+    if let Some(chosen) = var("PPGN_CACHE") {
+        return Some(chosen);
+    }
+    match os {
+        "windows" => var("LOCALAPPDATA").map(|folder| folder.join("ppgn").join("cache")),
+        "macos" | "ios" => home.map(|home| home.join("Library").join("Caches").join("ppgn")),
+        _ => {
+            let shared = var("XDG_CACHE_HOME").filter(|p| p.has_root());
+            shared.or_else(|| home.map(|home| home.join(".cache"))).map(|folder| folder.join("ppgn"))
+        }
+    }
+}
+
 fn choose(os: &str, var: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> PathBuf {
     let var = |name| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // An empty or relative value is to be ignored, says the XDG specification; for homes it is only sensible.
@@ -66,7 +91,8 @@ pub(crate) fn has_known_extension(word: &str) -> bool {
 fn stem(file_name: &str) -> Option<&str> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     let known = EXTENSIONS.iter().any(|e| extension.eq_ignore_ascii_case(e));
-    (known && !stem.is_empty()).then_some(stem)
+    // NAME.zip.part.json describes a download that is not complete.
+    (known && !stem.is_empty() && !stem.ends_with(".part")).then_some(stem)
 }
 
 /// The file or folder that `name` means in this data folder, case ignored; of names that differ in case only, the one
@@ -275,6 +301,21 @@ fn qm9_items(folder: &Path, inside: &[Entry]) -> Vec<Item> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caches_go_to_the_users_cache_folder() {
+        let chosen = |os: &str, set: &[(&str, &str)], home: Option<&str>| {
+            let var = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
+            choose_cache(os, var, home.map(PathBuf::from)).map(|path| path.display().to_string())
+        };
+        let some = |text: &str| Some(text.to_string());
+        assert_eq!(chosen("linux", &[], Some("/home/a")), some("/home/a/.cache/ppgn"));
+        assert_eq!(chosen("linux", &[("XDG_CACHE_HOME", "/c")], Some("/home/a")), some("/c/ppgn"));
+        assert_eq!(chosen("linux", &[("XDG_CACHE_HOME", "c")], Some("/home/a")), some("/home/a/.cache/ppgn"));
+        assert_eq!(chosen("linux", &[("PPGN_CACHE", "/x"), ("XDG_CACHE_HOME", "/c")], None), some("/x"));
+        assert_eq!(chosen("macos", &[], Some("/Users/a")), some("/Users/a/Library/Caches/ppgn"));
+        assert_eq!(chosen("linux", &[], None), None);
+    }
 
     #[test]
     fn the_data_folder_is_chosen_by_variable_then_platform() {

@@ -1,14 +1,16 @@
 //! How data is named in every command: `MUTAG`, `./my.g6:7`, `cfi:base=k4`.
 //!
-//! One word names data everywhere in ppgn. A word with a slash or a known extension is a file or folder; otherwise it is
+//! One word names data everywhere in ppgn. A word with a slash or a known extension is a file or folder, from here or else
+//! from the data folder; `-` is standard input; otherwise it is
 //! a generator, if one has that name; otherwise a dataset in the [data folder](default_data_dir), ignoring case. `:7`
 //! after any of them is its graph 7, counted from 0.
 
-pub use crate::folder::{EXTENSIONS, Found, default_data_dir};
+pub use crate::folder::{EXTENSIONS, Found, default_cache_dir, default_data_dir};
 
 use crate::error::{Error, Remedy, Result};
 use crate::fetch::{self, GetOptions, Progress};
 use crate::folder;
+use crate::format::source::STDIN;
 use crate::format::{self, ReadOptions};
 use crate::nearest::nearest;
 use crate::{Dataset, generate};
@@ -85,6 +87,9 @@ impl Locator {
     /// A word that stands for nothing is an [`Error::Call`] that says what it could have been.
     pub fn resolve(&self, spec: &str) -> Result<Located> {
         let (word, index) = split_index(spec);
+        if word == STDIN {
+            return Ok(Located { what: What::File(STDIN.into()), index });
+        }
         if is_path(spec) || is_path(word) {
             return self.path(spec, word, index);
         }
@@ -114,7 +119,7 @@ impl Locator {
         let located = self.resolve(spec)?;
         let dataset = match &located.what {
             What::File(path) => format::read(path, &self.read)?,
-            What::Generator(spec) => generate::generate(spec)?,
+            What::Generator(spec) => format::with_labels(generate::generate(spec)?, &self.read)?,
         };
         let Some(index) = located.index else { return Ok(dataset) };
         match u32::try_from(index) {
@@ -135,6 +140,15 @@ impl Locator {
                 // Nothing of that name can be there; what it can be is for the message to say.
                 Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidFilename) => {}
                 Err(e) => return Err(Error::io(path, e)),
+            }
+        }
+        // A collection of the data folder by its place there: brec/basic.g6.
+        if Path::new(word).is_relative() && !word.starts_with('.') {
+            for (path, index) in [(spec, None), (word, index)] {
+                let path = self.data_dir().join(path);
+                if path.exists() {
+                    return Ok(Located { what: What::File(path), index });
+                }
             }
         }
         let mut text = format!("there is no file or folder `{word}`");

@@ -1,4 +1,11 @@
-//! Splitting a dataset: given folds, stratified folds, and random splits. A split is a function of (dataset, seed).
+//! Splitting a dataset: given folds, stratified folds, random splits, groups that stay together, and tables that say which
+//! graph is in which part. A split is a function of (dataset, seed).
+
+mod groups;
+mod listed;
+
+pub use groups::{GroupOrder, grouped};
+pub use listed::{Listed, part_names, quoted, to_csv};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -41,7 +48,7 @@ pub fn stratified_folds(dataset: &Dataset, folds: usize, seed: u64) -> Result<Ve
             dataset.len()
         )));
     }
-    let order = order(dataset, true, seed, "split/folds");
+    let order = order(dataset, (0..dataset.len() as u32).collect(), true, seed, "split/folds");
     let mut splits = vec![Split::default(); folds];
     for (place, &graph) in order.iter().enumerate() {
         for (fold, split) in splits.iter_mut().enumerate() {
@@ -80,6 +87,36 @@ pub fn three_way(dataset: &Dataset, shares: [f64; 3], seed: u64, stratified: boo
     Ok(Split { train, validation, test })
 }
 
+/// The split with this share of its training set as its validation set instead, at random or stratified by class: for a choice
+/// that the test set has no say in. At least one graph is on either side.
+///
+/// ```
+/// use ppgn_graph::{Dataset, Graph, split};
+/// let graphs = vec![Graph::undirected(1, [])?; 50];
+/// let d = Dataset::builder("d").graphs(graphs).labels((0..50).map(|i| i % 2).collect()).build()?;
+/// let fold = split::stratified_folds(&d, 5, 0)?.swap_remove(0);
+/// let s = split::with_validation(&d, &fold, 0.1, 0, true)?;
+/// assert_eq!([s.train.len(), s.validation.len(), s.test.len()], [36, 4, 10]);
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn with_validation(
+    dataset: &Dataset,
+    split: &Split,
+    share: f64,
+    seed: u64,
+    stratified: bool,
+) -> Result<Split> {
+    let order = order(dataset, split.train.clone(), stratified, seed, "split/validation");
+    let [train, validation] = parts_of(&order, [1.0 - share, share])?;
+    if train.is_empty() || validation.is_empty() {
+        return Err(Error::call(format!(
+            "taking {share} of {} training graphs for validation leaves nothing on one side",
+            split.train.len()
+        )));
+    }
+    Ok(Split { train, validation, test: split.test.clone() })
+}
+
 /// Disjoint random parts of these shares, together everything; sizes by largest remainder. Stratified, each class is
 /// spread evenly over the parts.
 fn parts<const N: usize>(
@@ -88,11 +125,23 @@ fn parts<const N: usize>(
     seed: u64,
     stratified: bool,
 ) -> Result<[Vec<u32>; N]> {
+    let order = order(dataset, (0..dataset.len() as u32).collect(), stratified, seed, "split/parts");
+    parts_of(&order, shares)
+}
+
+/// An error where shares are not numbers from 0 to 1 that sum to 1.
+fn check_shares(shares: &[f64]) -> Result<()> {
     let total: f64 = shares.iter().sum();
-    if shares.iter().any(|s| !(0.0..=1.0).contains(s)) || (total - 1.0).abs() > 1e-9 {
-        return Err(Error::call(format!("the shares {shares:?} are not numbers from 0 to 1 that sum to 1")));
+    match shares.iter().any(|s| !(0.0..=1.0).contains(s)) || (total - 1.0).abs() > 1e-9 {
+        true => Err(Error::call(format!("the shares {shares:?} are not numbers from 0 to 1 that sum to 1"))),
+        false => Ok(()),
     }
-    let n = dataset.len();
+}
+
+/// Graphs in random order, divided into parts of these shares.
+fn parts_of<const N: usize>(order: &[u32], shares: [f64; N]) -> Result<[Vec<u32>; N]> {
+    check_shares(&shares)?;
+    let n = order.len();
     let mut sizes = shares.map(|s| (s * n as f64 + 1e-9).floor() as usize);
     let remainder = |i: usize, sizes: &[usize; N]| shares[i] * n as f64 - sizes[i] as f64;
     while sizes.iter().sum::<usize>() < n {
@@ -107,7 +156,7 @@ fn parts<const N: usize>(
     // Walk through the random order, always giving to the part that is furthest behind its share: so every stretch of
     // the order, and with it every class, is divided as the whole is.
     let mut parts: [Vec<u32>; N] = std::array::from_fn(|_| Vec::new());
-    for (place, &graph) in order(dataset, stratified, seed, "split/parts").iter().enumerate() {
+    for (place, &graph) in order.iter().enumerate() {
         let behind = |i: usize, parts: &[Vec<u32>; N]| {
             sizes[i] as f64 * (place + 1) as f64 / n as f64 - parts[i].len() as f64
         };
@@ -123,9 +172,8 @@ fn parts<const N: usize>(
     Ok(parts)
 }
 
-/// All graphs in random order; stratified, class after class.
-fn order(dataset: &Dataset, stratified: bool, seed: u64, purpose: &str) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..dataset.len() as u32).collect();
+/// These graphs in random order; stratified, class after class.
+fn order(dataset: &Dataset, mut order: Vec<u32>, stratified: bool, seed: u64, purpose: &str) -> Vec<u32> {
     Stream::new(seed, purpose, &[]).shuffle(&mut order);
     if stratified && dataset.has_classes() {
         // Graphs whose class is not known are a group of their own, at the end.

@@ -11,9 +11,12 @@
 mod batches;
 pub mod bench;
 mod chart;
+mod compare;
 mod compiled;
 mod data;
+mod ensemble;
 mod error;
+mod headline;
 mod memory;
 pub mod metrics;
 mod objective;
@@ -27,22 +30,29 @@ mod session;
 mod settings;
 mod space;
 mod step;
+mod tensorboard;
 mod trainer;
 
 pub use batches::{Batching, batches};
+pub use compare::{Compared, compare_page, differences};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
+pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
+pub use headline::{figures, headline, mean_error};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
 pub use objective::{ClassWeights, Task};
 pub use overview::{Overview, Status};
 pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
-pub use run::{Digests, Run, State, Summary, Warning};
+pub use report::{html_list, html_table};
+pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Origin, Overrides, Request, Schedule, Setting, Settings, Trained, Training, text,
+    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Training, text,
 };
 pub use space::{Choosing, Chosen};
+pub use tensorboard::EventLog;
 pub use trainer::{Event, Outcome, Watcher, train};

@@ -10,6 +10,7 @@ use crate::settings::Settings;
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Graph};
 use ppgn_nn::{Batch, ColouringOptions, Colours, Matrix, Ppgn, SpaceChoice};
+use ppgn_wl::Interrupt;
 use std::path::Path;
 
 /// The prediction for a graph.
@@ -29,7 +30,7 @@ pub enum Prediction {
 }
 
 /// The best network of a run, with everything that it takes to use it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Predictor {
     session: Session,
     settings: Settings,
@@ -57,6 +58,24 @@ impl Predictor {
         let encoder = settings.encoding.encoder(&settings.schema)?;
         let warnings = best.warning.into_iter().collect();
         Ok(Predictor { session: session.clone(), settings, encoder, network, warnings })
+    }
+
+    /// The same network, stopped by this interrupt instead of the session's: for one call of several. The weights are
+    /// copied.
+    pub fn stopped_by(&self, interrupt: &Interrupt) -> Self {
+        let session = self.session.clone().with_interrupt(interrupt.clone());
+        let network = self.network.clone().with_workspace(session.workspace());
+        Predictor { session, network, ..self.clone() }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Ppgn {
+        &self.network
+    }
+
+    /// How graphs become the network's rows.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
     }
 
     /// What could not be verified about the run.
@@ -97,6 +116,7 @@ impl Predictor {
         what: &'static str,
         compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
+        let dataset = &dataset.aligned(&self.settings.schema).map_err(|error| self.unfit(dataset, &error))?;
         self.fits(dataset)?;
         let training = &self.settings.training;
         if training.space != SpaceChoice::Quotient {
@@ -123,6 +143,15 @@ impl Predictor {
             }
             Ok(rows)
         })
+    }
+
+    fn unfit(&self, dataset: &Dataset, what: &dyn std::fmt::Display) -> Error {
+        ppgn_graph::Error::unfit(format!(
+            "{} does not fit the dataset that the run was trained on ({}): {what}",
+            dataset.name(),
+            self.settings.dataset,
+        ))
+        .into()
     }
 
     /// Whether all graphs have the features of those that the run was trained on; what is wrong otherwise.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Session {
-    data_dir: Option<Arc<Path>>,
+    cache_dir: Option<Arc<Path>>,
     interrupt: Interrupt,
     max_memory: Option<u64>,
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -35,10 +35,10 @@ impl Session {
     /// The stack of a thread, in bytes, as the main thread has it: the depth of a network must not be what ends a job.
     const STACK: usize = 8 << 20;
 
-    /// The same session with this data folder: colours are kept in its folder `colours`. Without one, nothing is kept on
+    /// The same session with this cache folder: colours are kept in its folder `colours`. Without one, nothing is kept on
     /// disk.
-    pub fn with_data_dir(mut self, data_dir: Option<PathBuf>) -> Self {
-        self.data_dir = data_dir.map(Arc::from);
+    pub fn with_cache_dir(mut self, cache_dir: Option<PathBuf>) -> Self {
+        self.cache_dir = cache_dir.map(Arc::from);
         self
     }
 
@@ -65,9 +65,9 @@ impl Session {
         Ok(self)
     }
 
-    /// The data folder.
-    pub fn data_dir(&self) -> Option<&Path> {
-        self.data_dir.as_deref()
+    /// The cache folder.
+    pub fn cache_dir(&self) -> Option<&Path> {
+        self.cache_dir.as_deref()
     }
 
     /// What stops the work of this session.

@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::space::Chosen;
 use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
+use ppgn_graph::split::to_csv;
 use ppgn_nn::{Adam, Ppgn};
 use std::time::Instant;
 
@@ -81,6 +82,7 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
         }
         prepared => prepared?,
     };
+    run.write_split(&to_csv(&prepared.split, dataset))?;
     let outcome = session.install(|| {
         let mut watcher = |event: Event<'_>| watcher(event) && session.check().is_ok();
         epochs(session, run, &prepared, restored, &mut watcher)
@@ -178,7 +180,7 @@ fn epochs(
     let metrics = &history.epochs;
     let summary = summarise(session, run, prepared, metrics, &state)?;
     // The summary says that a run is finished, so it comes last.
-    report::write(run, &summary, metrics)?;
+    report::write(run, &summary, metrics, &parity(session, run, prepared)?)?;
     run.finish(&summary)?;
     Ok(Outcome::Finished(Box::new(summary)))
 }
@@ -271,6 +273,25 @@ fn first_not_finite(
         }
     }
     Ok(None)
+}
+
+/// For regression, the truth and the prediction of the best network for every graph of the set that is reported, target by
+/// target.
+fn parity(session: &Session, run: &Run, prepared: &Prepared) -> Result<Vec<Vec<(f64, f64)>>> {
+    let Goal::Targets(targets) = &prepared.goal else { return Ok(Vec::new()) };
+    let settings = run.settings();
+    let split = &prepared.split;
+    let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
+    let Some(graphs) = reported else { return Ok(Vec::new()) };
+    let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
+    let predicted = predicted(prepared, &network, graphs, settings.training.batch)?;
+    let truth = prepared.standardised(graphs);
+    let of_target = |t: usize| {
+        let in_unit = |x: f64| x * prepared.scaling[t].deviation + prepared.scaling[t].mean;
+        let pairs = truth.iter().zip(predicted.scores()).skip(t).step_by(targets.len());
+        pairs.map(|(truth, score)| (in_unit(*truth), in_unit(*score))).collect()
+    };
+    Ok((0..targets.len()).map(of_target).collect())
 }
 
 fn summarise(

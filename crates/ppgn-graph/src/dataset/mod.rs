@@ -7,6 +7,7 @@
 //! Data of one's own has gaps. A target that is not known is NaN, a class that is not known is `None`; both are read
 //! from and written to files as such (`null` in JSON Lines), and nothing else in a dataset may be NaN.
 
+mod align;
 mod digest;
 mod header;
 mod schema;

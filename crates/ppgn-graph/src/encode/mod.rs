@@ -135,6 +135,11 @@ impl Encoder {
         self.encoding
     }
 
+    /// The features of the graphs that it takes.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
     /// What each channel holds.
     pub fn channels(&self) -> &[String] {
         &self.channels

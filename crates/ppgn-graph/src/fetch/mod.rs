@@ -14,13 +14,15 @@ mod error;
 mod http;
 #[cfg(feature = "fetch")]
 mod part;
+mod record;
 mod registry;
 
 pub use error::FetchError;
-pub use registry::{Known, Remote, find, known};
+pub use registry::{Known, Remote, collection, find, known};
 
 use crate::error::{Error, Result};
 use crate::folder;
+use crate::nearest::nearest;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::io::Read;
@@ -157,8 +159,10 @@ pub struct Fetched {
 pub fn get(name: &str, options: &GetOptions) -> Result<Fetched> {
     let known = find(name).ok_or_else(|| {
         let names: Vec<_> = known().iter().map(|k| k.name.as_str()).collect();
+        let guess = nearest(name, collection().iter().map(|k| k.name.as_str()));
+        let guess = guess.map_or(String::new(), |guess| format!(" (did you mean `{guess}`?)"));
         Error::call(format!(
-            "ppgn does not know where to get `{name}`; it knows {}. Other data: put the file in {} or name its path",
+            "ppgn does not know where to get `{name}`; it knows {} and all sets of TUDataset{guess}. Other data: put the file in {} or name its path",
             names.join(", "),
             options.data_dir.display()
         ))
@@ -221,20 +225,34 @@ struct Got {
 
 fn get_file(known: &Known, file: &Remote, options: &GetOptions) -> Result<Got> {
     let target = file.target(&options.data_dir);
+    // What is not known of a file is known once it has been downloaded: it must be the same the next time.
+    let unknown = file.sha256.is_none();
+    let file = &match unknown {
+        true => record::recorded(file, &options.data_dir)?,
+        false => file.clone(),
+    };
+    let got = get_checked(known, file, &target, options)?;
+    if unknown && file.sha256.is_none() && !got.already_there {
+        record::add(file, got.bytes, &got.sha256, &options.data_dir)?;
+    }
+    Ok(got)
+}
+
+fn get_checked(known: &Known, file: &Remote, target: &Path, options: &GetOptions) -> Result<Got> {
     if !options.force && target.exists() {
-        return existing(file, &target);
+        return existing(file, target);
     }
     let urls = match &options.from {
         Some(from) => vec![mirror(from, file)?],
         None => file.urls.clone(),
     };
     #[cfg(feature = "fetch")]
-    return download::download(known, file, &urls, &target, options);
+    return download::download(known, file, &urls, target, options);
     #[cfg(not(feature = "fetch"))]
     {
         let outcome = "not tried, this build of ppgn has no HTTP (cargo feature `fetch`)";
         let tried = urls.into_iter().map(|url| Attempt { url, outcome: outcome.into() }).collect::<Vec<_>>();
-        Err(failure(known, file, &target, tried))
+        Err(failure(known, file, target, tried))
     }
 }
 
@@ -274,7 +292,7 @@ fn failure(known: &Known, file: &Remote, target: &Path, tried: Vec<Attempt>) -> 
         tried,
         target: target.to_path_buf(),
         facts: facts.into_iter().flatten().collect(),
-        by_hand: (*file == known.file).then(|| known.by_hand.clone()),
+        by_hand: (file.place == known.file.place).then(|| known.by_hand.clone()),
     }
     .into()
 }

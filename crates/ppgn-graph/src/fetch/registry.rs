@@ -118,6 +118,122 @@ pub fn known() -> &'static [Known] {
     &KNOWN
 }
 
+/// The other sets of TUDataset, by the names that its home gives them. Their lengths and hashes are not known before the
+/// first download, which records them (`downloads.sha256`).
+///
+/// ```
+/// assert!(ppgn_graph::fetch::collection().iter().any(|k| k.name == "AIDS"));
+/// ```
+pub fn collection() -> &'static [Known] {
+    static COLLECTION: LazyLock<Vec<Known>> = LazyLock::new(|| {
+        let tox21 = TOX21.iter().flat_map(|assay| {
+            ["training", "testing", "evaluation"].map(|part| format!("Tox21_{assay}_{part}"))
+        });
+        let names = TU.iter().map(|name| name.to_string()).chain(tox21);
+        names.map(|name| tu(&name, "a set of TUDataset")).collect()
+    });
+    &COLLECTION
+}
+
+/// The sets of TUDataset that are not listed above.
+const TU: [&str; 91] = [
+    "AIDS",
+    "alchemy_full",
+    "aspirin",
+    "benzene",
+    "BZR",
+    "BZR_MD",
+    "COX2",
+    "COX2_MD",
+    "DHFR",
+    "DHFR_MD",
+    "ER_MD",
+    "ethanol",
+    "FRANKENSTEIN",
+    "malonaldehyde",
+    "MCF-7",
+    "MCF-7H",
+    "MOLT-4",
+    "MOLT-4H",
+    "Mutagenicity",
+    "naphthalene",
+    "NCI-H23",
+    "NCI-H23H",
+    "OVCAR-8",
+    "OVCAR-8H",
+    "P388",
+    "P388H",
+    "PC-3",
+    "PC-3H",
+    "PTC_FM",
+    "PTC_FR",
+    "PTC_MM",
+    "PTC_MR",
+    "salicylic_acid",
+    "SF-295",
+    "SF-295H",
+    "SN12C",
+    "SN12CH",
+    "SW-620",
+    "SW-620H",
+    "toluene",
+    "UACC257",
+    "UACC257H",
+    "uracil",
+    "Yeast",
+    "YeastH",
+    "ZINC_full",
+    "ZINC_test",
+    "ZINC_train",
+    "ZINC_val",
+    "DD",
+    "KKI",
+    "OHSU",
+    "Peking_1",
+    "PROTEINS_full",
+    "COIL-DEL",
+    "COIL-RAG",
+    "Cuneiform",
+    "Fingerprint",
+    "FIRSTMM_DB",
+    "Letter-high",
+    "Letter-low",
+    "Letter-med",
+    "MSRC_9",
+    "MSRC_21",
+    "MSRC_21C",
+    "dblp_ct1",
+    "dblp_ct2",
+    "DBLP_v1",
+    "deezer_ego_nets",
+    "facebook_ct1",
+    "facebook_ct2",
+    "github_stargazers",
+    "highschool_ct1",
+    "highschool_ct2",
+    "infectious_ct1",
+    "infectious_ct2",
+    "mit_ct1",
+    "mit_ct2",
+    "REDDIT-BINARY",
+    "REDDIT-MULTI-5K",
+    "REDDIT-MULTI-12K",
+    "reddit_threads",
+    "tumblr_ct1",
+    "tumblr_ct2",
+    "twitch_egos",
+    "TWITTER-Real-Graph-Partial",
+    "COLORS-3",
+    "SYNTHETIC",
+    "SYNTHETICnew",
+    "Synthie",
+    "TRIANGLES",
+];
+
+/// The assays of the Tox21 challenge, each of which is three sets.
+const TOX21: [&str; 12] =
+    ["AhR", "AR", "AR-LBD", "ARE", "aromatase", "ATAD5", "ER", "ER-LBD", "HSE", "MMP", "p53", "PPAR-gamma"];
+
 /// The dataset of this name or alias, case ignored.
 ///
 /// ```
@@ -125,7 +241,10 @@ pub fn known() -> &'static [Known] {
 /// assert!(ppgn_graph::fetch::find("no such set").is_none());
 /// ```
 pub fn find(name: &str) -> Option<&'static Known> {
-    known().iter().find(|k| std::iter::once(&k.name).chain(&k.aliases).any(|n| n.eq_ignore_ascii_case(name)))
+    known()
+        .iter()
+        .chain(collection())
+        .find(|k| std::iter::once(&k.name).chain(&k.aliases).any(|n| n.eq_ignore_ascii_case(name)))
 }
 
 fn paper(&(name, bytes, sha256, about): &(&str, u64, &str, &str)) -> Known {
@@ -160,22 +279,27 @@ fn paper(&(name, bytes, sha256, about): &(&str, u64, &str, &str)) -> Known {
 }
 
 fn enzymes() -> Known {
+    tu("ENZYMES", "600 protein structures, six classes of enzymes, with node attributes")
+}
+
+/// A set at the home of TUDataset.
+fn tu(name: &str, about: &str) -> Known {
     Known {
-        name: "ENZYMES".into(),
+        name: name.into(),
         aliases: Vec::new(),
-        about: "600 protein structures, six classes of enzymes, with node attributes".into(),
+        about: about.into(),
         source: "TUDataset, https://chrsmrrs.github.io/datasets".into(),
         file: Remote {
-            place: "tu/ENZYMES.zip".into(),
+            place: format!("tu/{name}.zip"),
             urls: vec![
-                "https://www.chrsmrrs.com/graphkerneldatasets/ENZYMES.zip".into(),
-                "https://ls11-www.cs.tu-dortmund.de/people/morris/graphkerneldatasets/ENZYMES.zip".into(),
+                format!("https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"),
+                format!("https://ls11-www.cs.tu-dortmund.de/people/morris/graphkerneldatasets/{name}.zip"),
             ],
             bytes: None,
             sha256: None,
         },
         beside: Vec::new(),
-        by_hand: "its files ENZYMES_A.txt and so on, unpacked at tu/ENZYMES, work too".into(),
+        by_hand: format!("its files {name}_A.txt and so on, unpacked at tu/{name}, work too"),
     }
 }
 
@@ -216,7 +340,7 @@ mod tests {
     #[test]
     fn every_entry_is_well_formed() {
         let mut names = std::collections::BTreeSet::new();
-        for k in known() {
+        for k in known().iter().chain(collection()) {
             for name in std::iter::once(&k.name).chain(&k.aliases) {
                 assert!(names.insert(name.to_ascii_lowercase()), "{name} twice");
                 assert_eq!(find(&name.to_ascii_lowercase()), Some(k));

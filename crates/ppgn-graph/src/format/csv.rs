@@ -75,6 +75,11 @@ impl<R: BufRead> Csv<R> {
         }
     }
 
+    /// The first line of the row that was read last, from 1.
+    pub(crate) fn line(&self) -> u64 {
+        self.first_line
+    }
+
     /// The file's name in messages.
     pub(crate) fn file(&self) -> &str {
         self.lines.file()
@@ -159,7 +164,7 @@ mod tests {
         let mut all = vec![(0, csv.names().to_vec())];
         while csv.advance()? {
             let cells = csv.row().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
-            all.push((csv.first_line, cells));
+            all.push((csv.line(), cells));
         }
         Ok(all)
     }

@@ -20,13 +20,15 @@
 mod attributes;
 mod budget;
 mod collect;
-mod csv;
+mod columns;
+pub(crate) mod csv;
 mod detect;
 mod edges;
 mod gml;
-mod graph6;
+pub mod graph6;
 mod graphml;
 mod jsonl;
+mod labels;
 pub mod lines;
 mod nodelink;
 mod nodes;
@@ -48,7 +50,7 @@ pub use source::{Entry, Limits, Source};
 use crate::dataset::{Dataset, Header, Provenance, Record};
 use crate::error::{Defect, Error, Result};
 use crate::graph::Merged;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,7 +139,7 @@ impl std::str::FromStr for Format {
 }
 
 /// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadOptions {
     /// The format, where it should not be detected from the extension and the content.
     pub format: Option<Format>,
@@ -145,6 +147,10 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// Whether the edges of an edge list have a direction; other formats say it themselves.
     pub directed: bool,
+    /// The column or data tag that holds the classes, for formats with a table of what is to be learned.
+    pub class: Option<String>,
+    /// A table of what is to be learned: a CSV with one row per graph, by id, file name or position.
+    pub labels: Option<PathBuf>,
 }
 
 /// A dataset as a stream: the header, then the graphs.
@@ -232,7 +238,14 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
                 Format::Jsonl => jsonl::stream(source, entry, report)?,
                 _ => graph6::stream(source, entry, report)?,
             };
-            return Ok(Loaded::Stream(records, meter));
+            if options.labels.is_none() {
+                return Ok(Loaded::Stream(records, meter));
+            }
+            // What is learned of a graph may be in any row.
+            let mut meter = meter;
+            let Records { header, records } = records;
+            let metered = records.map(|record| record.and_then(|r| meter.add(&r.graph).map(|()| r)));
+            Dataset::collect(header, metered)?
         }
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
@@ -248,7 +261,15 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
             collect::collect(&source, &entries, format, report, |entry, report| read(&source, entry, report))?
         }
     };
-    Ok(Loaded::Whole(dataset))
+    Ok(Loaded::Whole(with_labels(dataset, options)?))
+}
+
+/// The dataset with the table of [`ReadOptions::labels`], where there is one.
+pub(crate) fn with_labels(dataset: Dataset, options: &ReadOptions) -> Result<Dataset> {
+    match &options.labels {
+        Some(path) => labels::apply(&dataset, path, options.class.as_deref(), options.limits),
+        None => Ok(dataset),
+    }
 }
 
 /// Where a dataset came from, with the reader's notes.

@@ -6,7 +6,7 @@
 
 use super::budget::Meter;
 use super::lines::{LONGEST, Lines, read_failure};
-use crate::error::{Defect, Error, Result};
+use crate::error::{Defect, Error, Remedy, Result};
 use flate2::read::DeflateDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -43,6 +43,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     File(PathBuf),
+    Memory(Arc<[u8]>),
     Packed { start: u64, packed: u64, crc: u32, deflated: bool },
 }
 
@@ -75,6 +76,9 @@ pub struct Source {
     unpacked: Arc<AtomicU64>,
 }
 
+/// The name of standard input in place of a path.
+pub(crate) const STDIN: &str = "-";
+
 /// How many files a folder or archive may have, and how deep folders may go: a dataset has a few dozen, two deep.
 const MAX_ENTRIES: usize = 100_000;
 const MAX_DEPTH: usize = 6;
@@ -83,6 +87,9 @@ impl Source {
     /// Lists the files at `path`. A zip archive is recognised by its first bytes, whatever its name.
     pub fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
+        if path == Path::new(STDIN) {
+            return Source::of_stdin(limits);
+        }
         let metadata = std::fs::metadata(&path).map_err(|e| Error::io(&path, e))?;
         let mut source = Source {
             path: path.clone(),
@@ -106,6 +113,33 @@ impl Source {
             return Err(Error::call(format!("{}: neither a file nor a folder", path.display())));
         }
         Ok(source)
+    }
+
+    /// Standard input, read to its end: it can be read once, and formats are detected before they are read. It may have
+    /// as many bytes as may come out of an archive.
+    fn of_stdin(limits: Limits) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let mut input = io::stdin().lock().take(limits.max_unpacked.saturating_add(1));
+        input.read_to_end(&mut bytes).map_err(|e| Error::io("standard input", e))?;
+        if bytes.len() as u64 > limits.max_unpacked {
+            let message = format!("more than the {} bytes allowed", limits.max_unpacked);
+            return Err(Defect::new("standard input", message).remedy(Remedy::RaiseUnpackedLimit).into());
+        }
+        if bytes.is_empty() {
+            return Err(Defect::new("standard input", "nothing in it").into());
+        }
+        if bytes.starts_with(b"PK\x03\x04") {
+            return Err(Defect::new("standard input", "a zip archive is read from a file only").into());
+        }
+        let entry = Entry { name: "stdin".into(), place: Place::Memory(bytes.into()) };
+        Ok(Source {
+            path: STDIN.into(),
+            packed: false,
+            single: true,
+            entries: vec![entry],
+            limits,
+            unpacked: Arc::default(),
+        })
     }
 
     /// The path that was opened.
@@ -142,6 +176,9 @@ impl Source {
         if let Some(inside) = self.entry(&name).filter(|_| !self.single) {
             return Some(inside.clone());
         }
+        if matches!(entry.place, Place::Memory(_)) {
+            return None;
+        }
         let path = self.path.with_file_name(file_name);
         let outside = (self.single || self.packed) && path.is_file();
         outside.then(|| Entry { name: file_name.to_string(), place: Place::File(path) })
@@ -151,6 +188,7 @@ impl Source {
     pub fn describe(&self, entry: &Entry) -> String {
         match &entry.place {
             Place::File(path) => path.display().to_string(),
+            Place::Memory(_) => "standard input".into(),
             Place::Packed { .. } => format!("{}/{}", self.path.display(), entry.name),
         }
     }
@@ -159,6 +197,7 @@ impl Source {
     pub fn reader(&self, entry: &Entry) -> Result<Box<dyn Read + Send>> {
         match &entry.place {
             Place::File(path) => Ok(Box::new(File::open(path).map_err(|e| Error::io(path, e))?)),
+            Place::Memory(bytes) => Ok(Box::new(io::Cursor::new(bytes.clone()))),
             Place::Packed { start, packed, crc, deflated } => {
                 let mut file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
                 file.seek(SeekFrom::Start(*start)).map_err(|e| Error::io(&self.path, e))?;

@@ -202,6 +202,26 @@ impl Graph {
         self.0.edge_attributes.row(arc)
     }
 
+    /// The labels of all nodes, node after node: `nodes() * node_label_columns()` raw values.
+    pub fn all_node_labels(&self) -> &[i64] {
+        &self.0.node_labels.values
+    }
+
+    /// The attributes of all nodes, node after node.
+    pub fn all_node_attributes(&self) -> &[f64] {
+        &self.0.node_attributes.values
+    }
+
+    /// The labels of all arcs, arc after arc in the order of the rows.
+    pub fn all_edge_labels(&self) -> &[i64] {
+        &self.0.edge_labels.values
+    }
+
+    /// The attributes of all arcs, arc after arc in the order of the rows.
+    pub fn all_edge_attributes(&self) -> &[f64] {
+        &self.0.edge_attributes.values
+    }
+
     /// Every node's place in space, where the data has one.
     pub fn positions(&self) -> Option<&[[f64; 3]]> {
         self.0.positions.as_deref()
@@ -217,6 +237,22 @@ impl Graph {
     pub(crate) fn set_node_attributes(&mut self, width: usize, values: Vec<f64>) {
         assert_eq!(values.len(), self.nodes() * width, "`width` attributes per node");
         Arc::make_mut(&mut self.0).node_attributes = Table::new(width, values);
+    }
+
+    /// The graph with each label replaced, given its column and raw value.
+    pub(crate) fn relabelled(
+        &self,
+        node: impl Fn(usize, i64) -> i64,
+        edge: impl Fn(usize, i64) -> i64,
+    ) -> Self {
+        fn each(table: &mut Table<i64>, new: impl Fn(usize, i64) -> i64) {
+            let width = table.width.max(1);
+            table.values.iter_mut().enumerate().for_each(|(i, raw)| *raw = new(i % width, *raw));
+        }
+        let mut inner = (*self.0).clone();
+        each(&mut inner.node_labels, node);
+        each(&mut inner.edge_labels, edge);
+        Graph(Arc::new(inner))
     }
 
     /// The bytes that the graph holds.
@@ -259,6 +295,10 @@ mod tests {
         assert_eq!(g.edge_attributes(g.arc(2, 0).unwrap()), [0.5, 1.0]);
         assert_eq!(g.arc(1, 0), None);
         assert_eq!((g.edges(), g.self_loops()), (3, 1));
+        assert_eq!(g.all_node_labels(), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(g.all_node_attributes(), [0.1, 0.2, 0.3]);
+        assert_eq!(g.all_edge_labels(), [1, -3, 7]);
+        assert_eq!(g.all_edge_attributes(), [4.0, 5.0, 2.0, 3.0, 0.5, 1.0]);
     }
 
     #[test]

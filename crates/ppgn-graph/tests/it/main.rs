@@ -9,6 +9,7 @@ mod generate;
 mod graph6;
 mod hostile;
 mod jsonl;
+mod labels;
 mod locate;
 mod networkx;
 mod qm9;

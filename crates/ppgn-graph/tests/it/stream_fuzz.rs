@@ -15,7 +15,7 @@ fn read_both_ways(bytes: &[u8], format: Format) -> Result<Option<Dataset>, TestC
         return Ok(None);
     }
     let limits = Limits { max_nodes: 1 << 16, max_unpacked: 1 << 24, ..Limits::default() };
-    let options = ReadOptions { format: Some(format), limits, directed: false };
+    let options = ReadOptions { format: Some(format), limits, ..ReadOptions::default() };
     let strict = read(&path, &options);
     let mut report = Report::collecting();
     check(&path, &options, &mut report).unwrap();

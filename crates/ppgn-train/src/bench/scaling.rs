@@ -1,7 +1,7 @@
 //! How cost grows with n: the sizes to measure, fitted exponents, a CSV table and a chart.
 
 use super::cost::{CostFigures, Subject};
-use crate::chart::{Chart, Curve, Look, Panel};
+use crate::chart::{Axis, Chart, Curve, Drawn, Look, Panel, Scale};
 use crate::error::{Error, Result};
 use ppgn_graph::file::write_whole;
 use serde::Serialize;
@@ -68,15 +68,21 @@ impl Growth {
     }
 }
 
-/// The exponent b of `y = a n^b` that fits best, by least squares on logarithms.
+/// The exponent b of `y = a n^b` that fits best.
 fn exponent(points: &[&CostFigures], of: impl Fn(&CostFigures) -> Option<f64>) -> Option<f64> {
+    power(points, of).map(|(_, b)| b)
+}
+
+/// The factor a and the exponent b of `y = a n^b` that fits best, by least squares on logarithms.
+fn power(points: &[&CostFigures], of: impl Fn(&CostFigures) -> Option<f64>) -> Option<(f64, f64)> {
     let logs: Option<Vec<(f64, f64)>> =
         points.iter().map(|p| Some(((p.nodes as f64).ln(), of(p).filter(|y| *y > 0.0)?.ln()))).collect();
     let logs = logs?;
     let mean = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / logs.len() as f64;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let spread: f64 = logs.iter().map(|p| (p.0 - x).powi(2)).sum();
-    (spread > 0.0).then(|| logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread)
+    let b = (spread > 0.0).then(|| logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread)?;
+    Some(((y - b * x).exp(), b))
 }
 
 /// Writes `scaling.csv` and `scaling.svg` to a folder.
@@ -97,17 +103,32 @@ fn csv(growths: &[Growth]) -> String {
     csv
 }
 
+/// Measurements as marks with the fitted powers behind them, whose exponents are in the legend beside those of theory.
 fn chart(growths: &[Growth]) -> Chart {
-    let names: Vec<String> = growths.iter().map(|growth| growth.subject.to_string()).collect();
-    let panel = |title: &str, of: &dyn Fn(&CostFigures) -> Option<f64>| {
-        let curves = growths.iter().zip(&names).map(|(growth, name)| {
-            let points = growth.points.iter().filter_map(|p| Some((p.nodes as f64, of(p)?)));
-            Curve { name, points: points.collect() }
+    let panel = |title: &str,
+                 unit: &str,
+                 claim: &dyn Fn(&Growth) -> usize,
+                 of: &dyn Fn(&CostFigures) -> Option<f64>| {
+        let curves = growths.iter().map(|growth| {
+            let points =
+                growth.points.iter().filter_map(|p| Some((p.nodes as f64, of(p).filter(|y| *y > 0.0)?)));
+            let fit = power(&growth.points.iter().collect::<Vec<_>>(), of);
+            let slope =
+                fit.map(|(_, b)| format!(": n^{b:.2} (theory n^{})", claim(growth))).unwrap_or_default();
+            let drawn = fit.map_or(Drawn::Line, |(a, b)| Drawn::Power(a, b));
+            Curve { drawn, ..Curve::line(format!("{}{slope}", growth.subject), points.collect()) }
         });
-        Panel { title: title.into(), curves: curves.collect(), best: None }
+        Panel {
+            title: title.into(),
+            across: Axis::new("nodes n", Scale::Log2),
+            up: Axis::new(unit, Scale::Log10),
+            curves: curves.collect(),
+            best: None,
+        }
     };
-    let time = panel("time by nodes, ms", &|p| Some(p.forward_ms));
-    Chart::logarithmic(Look::File, vec![time, panel("memory by nodes, MiB", &|p| p.space_mb)])
+    let time = panel("Time of a forward pass", "milliseconds", &|g| g.time_claim, &|p| Some(p.forward_ms));
+    let space = panel("Memory of a forward pass", "MiB", &|g| g.space_claim, &|p| p.space_mb);
+    Chart::new(Look::File, &[time, space])
 }
 
 #[cfg(test)]

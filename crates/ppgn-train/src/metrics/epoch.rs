@@ -19,8 +19,8 @@ pub struct Part {
     /// For classification, the accuracy, as a fraction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accuracy: Option<f64>,
-    /// For regression, the mean absolute error of each target, in its own unit.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    /// For regression, the mean absolute error of each target, in its own unit; NaN (null in files) where no value is known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default, deserialize_with = "known")]
     pub mae: Vec<f64>,
     /// For classification, the mean recall of the classes that occur.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -53,6 +53,12 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
+/// Errors, where null is one of a target without known values.
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let errors: Vec<Option<f64>> = Vec::deserialize(from)?;
+    Ok(errors.into_iter().map(|error| error.unwrap_or(f64::NAN)).collect())
+}
+
 impl Part {
     /// The figures of classes, with the loss that was trained on.
     pub fn of_classes(loss: f64, metrics: &ClassMetrics) -> Self {
@@ -73,7 +79,7 @@ impl Part {
     pub fn of_values(loss: f64, metrics: &[ValueMetrics]) -> Self {
         Part {
             loss,
-            mae: metrics.iter().map(|m| m.mae.unwrap_or(0.0)).collect(),
+            mae: metrics.iter().map(|m| m.mae.unwrap_or(f64::NAN)).collect(),
             rmse: metrics.iter().map(|m| m.rmse).collect(),
             r2: metrics.iter().map(|m| m.r2).collect(),
             ..Part::default()
@@ -134,11 +140,13 @@ impl Epoch {
         score > best || score == best && self.selected_on().loss < earlier.selected_on().loss
     }
 
-    /// Whether all losses and errors are finite: JSON has no other numbers.
+    /// Whether all losses and errors are finite: JSON has no other numbers. An error that nothing is known of does not count.
     pub(crate) fn is_finite(&self) -> bool {
-        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()].into_iter().flatten().all(|part| {
-            part.loss.is_finite() && part.mae.iter().chain(part.rmse.iter().flatten()).all(|e| e.is_finite())
-        })
+        let finite = |part: &Part| {
+            let errors = part.mae.iter().filter(|e| !e.is_nan()).chain(part.rmse.iter().flatten());
+            part.loss.is_finite() && errors.copied().all(f64::is_finite)
+        };
+        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()].into_iter().flatten().all(finite)
     }
 
     /// The set that is reported, with its name: test, else validation, else training.
@@ -168,6 +176,11 @@ impl Sums {
         self.graphs.extend_from_slice(graphs);
         self.loss += loss;
         self.scores.extend_from_slice(scores);
+    }
+
+    /// Its scores, row by row.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.scores
     }
 
     /// The figures of the set.

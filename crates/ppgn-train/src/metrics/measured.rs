@@ -1,7 +1,7 @@
 //! The figures of the best network of a finished run, set by set, each beside its baseline.
 
 use super::{Metric, Part, Sums, figures, prior};
-use crate::data::{Goal, Prepared};
+use crate::data::{Goal, Prepared, columns};
 use crate::error::{Error, Result};
 use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
@@ -136,6 +136,16 @@ pub(crate) fn selectable(
             let first = usize::from(metric == Metric::AveragePrecision && classes.len() == 2);
             let absent = (first..classes.len()).find(|&class| !occurs(class));
             absent.map(|class| format!("class {} does not occur in it", classes[class]))
+        }
+        (Metric::RocAuc | Metric::AveragePrecision, Goal::Labels(labels)) => {
+            // The mean is over the labels for which it is defined: there must be one.
+            let columns = columns(dataset, labels)?;
+            let defined = |&c: &usize| {
+                let has = |y: f64| graphs.iter().any(|&g| dataset.targets(g as usize)[c] == y);
+                has(1.0) && (has(0.0) || metric == Metric::AveragePrecision)
+            };
+            let none = "no label is both present and absent in it";
+            (!columns.iter().any(defined)).then(|| none.to_string())
         }
         (Metric::R2, _) if graphs.len() < 2 => Some("it has a single graph".to_string()),
         _ => None,

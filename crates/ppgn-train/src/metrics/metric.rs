@@ -154,7 +154,7 @@ impl Metric {
             Metric::AveragePrecision => part.average_precision.flatten(),
             Metric::LogLoss => part.log_loss,
             Metric::Brier => part.brier,
-            Metric::Mae => super::mean(part.mae.iter().copied().map(Some)),
+            Metric::Mae => super::mean(part.mae.iter().map(|&e| Some(e).filter(|e| !e.is_nan()))),
             Metric::Rmse => over_targets(&part.rmse),
             Metric::R2 => over_targets(&part.r2),
         }

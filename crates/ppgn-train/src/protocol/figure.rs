@@ -9,7 +9,7 @@
 use super::curve::average;
 use super::jobs::{Job, JobWatcher, Workers, run_jobs};
 use super::search::{Grid, Search, SearchReport};
-use crate::chart::{Chart, Curve, Look, Panel};
+use crate::chart::{Axis, Chart, Curve, Look, Panel, Scale};
 use crate::data::Goal;
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
@@ -327,14 +327,14 @@ impl FigureReport {
     }
 
     fn chart(&self) -> Chart {
-        let percent =
-            |curve: &[f64]| curve.iter().enumerate().map(|(e, x)| (e as f64 + 1.0, x * 100.0)).collect();
-        let panel = |title: &str, of: &dyn Fn(&Curves) -> &[f64]| Panel {
-            title: format!("{}, {title}", self.dataset),
-            curves: self.models.iter().map(|m| Curve { name: m.model, points: percent(of(m)) }).collect(),
-            best: None,
+        let by_epoch = |curve: &[f64]| curve.iter().enumerate().map(|(e, x)| (e as f64 + 1.0, *x)).collect();
+        let panel = |title: &str, of: &dyn Fn(&Curves) -> &[f64]| {
+            let curves = self.models.iter().map(|m| Curve::line(m.model, by_epoch(of(m))));
+            let up = Axis::new("accuracy", Scale::Percent);
+            Panel::by_epoch(format!("{}, {title} set", self.dataset), up, curves.collect())
         };
-        let training = panel("training accuracy, %", &|m| &m.training);
-        Chart::by_epoch(Look::File, &[training, panel("validation accuracy, %", &|m| &m.validation)])
+        let (training, validation) =
+            (panel("training", &|m| &m.training), panel("validation", &|m| &m.validation));
+        Chart::on_one_scale(Look::File, &mut [training, validation])
     }
 }

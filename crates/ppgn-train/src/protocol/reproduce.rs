@@ -40,7 +40,7 @@ pub struct Row1 {
 impl Row1 {
     /// A cross-validation next to this column of the paper's table.
     pub fn new(table: &Table1, column: usize, report: &CvReport) -> Self {
-        let mean = report.accuracy_mean * 100.0;
+        let mean = report.accuracy_mean.unwrap_or(0.0) * 100.0;
         let best = table.best(column).map(|(name, figure)| (name.to_string(), figure));
         let printed = table.of_preset(column, &report.preset).map(|p| (report.preset.clone(), p)).or(best);
         Row1 {
@@ -48,7 +48,7 @@ impl Row1 {
             preset: report.preset.clone(),
             epochs: report.epochs,
             folds: report.folds.len(),
-            epoch: report.epoch,
+            epoch: report.epoch.unwrap_or(0),
             accuracy_mean: mean,
             accuracy_std: report.accuracy_std.map(|s| s * 100.0),
             rank: table.rank(column, mean),
@@ -204,12 +204,16 @@ mod tests {
             epochs: 1,
             folds: vec![1, 2],
             folds_are: "given",
-            epoch: 1,
-            accuracy_mean: mean,
+            epoch: Some(1),
+            accuracy_mean: Some(mean),
             accuracy_std: Some(0.05),
             curves: vec![],
             curve_mean: vec![],
             seconds_training: 0.0,
+            metric: "accuracy",
+            at_epoch: None,
+            baseline: None,
+            fair: None,
         }
     }
 

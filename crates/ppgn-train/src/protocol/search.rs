@@ -179,7 +179,8 @@ impl Search {
         let mut taken = BTreeSet::new();
         let job = |(i, trial): (usize, &toml::Table)| {
             let overrides = overrides(trial.clone()).map_err(Error::Settings)?.or(request.overrides.clone());
-            let settings = Settings::resolve(&Request { overrides, division, ..request.clone() })?;
+            let settings =
+                Settings::resolve(&Request { overrides, division: division.clone(), ..request.clone() })?;
             let mut folder_name = file_name(trial);
             if folder_name.len() > 120 || !taken.insert(folder_name.clone()) {
                 folder_name = format!("trial-{}", i + 1);

@@ -29,6 +29,7 @@ impl Run {
         if epochs == planned {
             return Ok(());
         }
+        self.not_pruned()?;
         let mut settings = self.settings.clone();
         settings.training.epochs = epochs;
         settings.validate()?;

@@ -4,9 +4,11 @@
 //! | --- | --- | --- |
 //! | `config.toml` | the resolved [`Settings`] | there from the first moment: the folder appears by one rename |
 //! | `metrics.jsonl` | one [`Epoch`] per line | after every epoch, cut to the checkpoint on resume |
+//! | `split.csv` | the part of every graph | before the first epoch; nothing depends on it |
 //! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
+//! | `checkpoint/state.json` | the [`State`] alone, where [`Run::prune`] has removed the checkpoint | when a finished run is pruned |
 //! | `report.html` | settings, curves and best figures for people | when the run is finished |
 //! | `summary.json` | the [`Summary`] | when the run is finished |
 //! | `lock` | held by the process that trains | the operating system lets go of it when the process ends |
@@ -17,12 +19,14 @@
 mod extend;
 mod integrity;
 mod lock;
+mod prune;
 mod read;
 mod restore;
 
 pub use integrity::{Digests, Warning};
 pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;
+pub use prune::prunable;
 pub(crate) use read::{History, exists, read_config, read_metrics, read_settings, read_state, read_timing};
 pub(crate) use restore::Restored;
 
@@ -192,6 +196,16 @@ impl Run {
             |e: String| Error::from(Defect::new(file.display().to_string(), format!("not a summary: {e}")));
         let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
         serde_json::from_str(&unsealed_json(&file, text)?).map(Some).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// Writes which graph is in which set, for people and other software. Nothing depends on it: a split is a function of the
+    /// settings and the data.
+    pub(crate) fn write_split(&self, text: &str) -> Result<()> {
+        let file = self.path.join("split.csv");
+        match found(&file)?.is_some_and(|there| there == text.as_bytes()) {
+            true => Ok(()),
+            false => Ok(write_whole(&file, text.as_bytes())?),
+        }
     }
 
     /// Writes a checkpoint: network, optimiser and state, in one file by one rename.

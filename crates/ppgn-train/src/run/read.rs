@@ -1,6 +1,7 @@
 //! Reading what a run folder holds, without changing or locking it.
 
 use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest};
+use super::prune::read_pruned;
 use super::{STATE, State};
 use crate::error::{Error, Result};
 use crate::metrics::Epoch;
@@ -156,7 +157,7 @@ pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
 /// The state of the last checkpoint, from the head of its file alone: only what the settings say against it is noticed.
 pub(crate) fn read_state(path: &Path) -> Result<Option<State>> {
     let file = checkpoint_file(path);
-    let Some(opened) = absent(open_regular(&file))? else { return Ok(None) };
+    let Some(opened) = absent(open_regular(&file))? else { return read_pruned(path) };
     let damaged = |what: &str| Error::from(Defect::new(file.display().to_string(), what));
     let mut reader = BufReader::new(opened);
     let mut length = [0; 8];

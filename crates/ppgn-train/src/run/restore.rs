@@ -28,17 +28,17 @@ impl Run {
     /// Checks that the files of the run are as they were written and belong together, and says what could not be checked.
     /// Nothing is changed. A run without a checkpoint has nothing to check but its settings.
     pub fn verify(&self) -> Result<Vec<Warning>> {
-        match self.restore()? {
-            Some(restored) => Ok(restored.warnings),
-            None => Ok(Vec::new()),
+        if !exists(&checkpoint_file(&self.path))? {
+            return self.verify_pruned();
         }
+        Ok(self.restore()?.map_or_else(Vec::new, |restored| restored.warnings))
     }
 
     /// The last checkpoint, if there is one, with all that belongs to it, verified.
     pub(crate) fn restore(&self) -> Result<Option<Restored>> {
         let file = checkpoint_file(&self.path);
         if !exists(&file)? {
-            return Ok(None);
+            return self.not_pruned().map(|()| None);
         }
         let tensors = weights::read(&file).map_err(with_advice)?;
         let damaged = |what: String| Error::from(Defect::new(file.display().to_string(), what));
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// The best network, which must be the one that a state names, or that of the epoch after it.
-    fn restore_best(&self, state: &State, history: &History) -> Result<(BestNetwork, bool)> {
+    pub(super) fn restore_best(&self, state: &State, history: &History) -> Result<(BestNetwork, bool)> {
         let file = Run::best_model(&self.path);
         let wrong = |message: String| Error::Run { path: file.clone(), message };
         let epoch = state.best.as_ref().map_or(0, |best| best.epoch);

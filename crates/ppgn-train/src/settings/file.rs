@@ -9,6 +9,7 @@ use ppgn_graph::Schema;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::PpgnConfig;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The preset of an imported run.
 const IMPORT: &str = "import";
@@ -21,6 +22,8 @@ const COMPILE: &str = "compile";
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigFile {
     data: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    read: BTreeMap<String, String>,
     dataset: String,
     digest: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -34,6 +37,8 @@ pub(super) struct ConfigFile {
     schema: Schema,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     scaling: Vec<Scaling>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    class_names: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     compilation: Option<Compilation>,
 }
@@ -51,10 +56,12 @@ impl Origin {
 
 impl From<Settings> for ConfigFile {
     fn from(settings: Settings) -> Self {
-        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling } = settings;
+        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names } =
+            settings;
         let preset = origin.preset().to_string();
         let none = || Trained {
             data: String::new(),
+            read: BTreeMap::new(),
             digest: String::new(),
             limit: None,
             preset,
@@ -65,9 +72,10 @@ impl From<Settings> for ConfigFile {
             Origin::Imported => (none(), None),
             Origin::Compiled(compilation) => (none(), Some(compilation)),
         };
-        let Trained { data, digest, limit, preset, division } = trained;
+        let Trained { data, read, digest, limit, preset, division } = trained;
         ConfigFile {
             data,
+            read,
             dataset,
             digest,
             limit,
@@ -79,6 +87,7 @@ impl From<Settings> for ConfigFile {
             goal,
             schema,
             scaling,
+            class_names,
             compilation,
         }
     }
@@ -86,13 +95,14 @@ impl From<Settings> for ConfigFile {
 
 impl From<ConfigFile> for Settings {
     fn from(file: ConfigFile) -> Self {
-        let ConfigFile { data, digest, limit, preset, division, compilation, .. } = file;
+        let ConfigFile { data, read, digest, limit, preset, division, compilation, .. } = file;
         let origin = match compilation {
             Some(compilation) => Origin::Compiled(compilation),
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
-            None => Origin::Trained(Trained { data, digest, limit, preset, division }),
+            None => Origin::Trained(Trained { data, read, digest, limit, preset, division }),
         };
-        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
-        Settings { dataset, origin, training, encoding, network, goal, schema, scaling }
+        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, class_names, .. } =
+            file;
+        Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names }
     }
 }

@@ -4,13 +4,15 @@ mod division;
 mod file;
 mod origin;
 mod overrides;
+mod ranges;
 mod schedule;
 pub mod text;
 mod training;
 
-pub use division::Division;
+pub use division::{Division, Listing};
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
+pub use ranges::Ranges;
 pub use schedule::Schedule;
 pub use training::Training;
 
@@ -25,6 +27,7 @@ use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Schema};
 use ppgn_nn::{PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All settings of a run: the content of `config.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +49,8 @@ pub struct Settings {
     pub schema: Schema,
     /// For regression, mean and standard deviation of each target over the training set.
     pub scaling: Vec<Scaling>,
+    /// The names of the classes, in their order, where the data calls them by name.
+    pub class_names: Vec<String>,
 }
 
 /// A requested run: data, a preset and overrides. [`Settings::resolve`] resolves it.
@@ -65,6 +70,8 @@ pub struct Request<'a> {
     pub data: &'a str,
     /// The data.
     pub dataset: &'a Dataset,
+    /// How the data was read, where that is not the default: names and values for who resumes the run.
+    pub read: BTreeMap<String, String>,
     /// The number of graphs that were drawn, if not all were taken.
     pub limit: Option<usize>,
     /// The preset.
@@ -85,6 +92,7 @@ impl<'a> Request<'a> {
         Request {
             data,
             dataset,
+            read: BTreeMap::new(),
             limit: None,
             preset: "small",
             overrides: Overrides::default(),
@@ -122,7 +130,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, limit, preset, overrides, division, .. } = request;
+        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
@@ -140,10 +148,11 @@ impl Settings {
         }
         let trained = Trained {
             data: data.to_string(),
+            read: read.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),
-            division: *division,
+            division: division.clone(),
         };
         Ok(Settings {
             scaling: goal.scaling(dataset, &split.train)?,
@@ -152,8 +161,12 @@ impl Settings {
             training,
             encoding,
             network,
-            goal,
             schema: dataset.schema().clone(),
+            class_names: match &goal {
+                Goal::Classes(_) => dataset.header().class_names.clone(),
+                _ => Vec::new(),
+            },
+            goal,
         })
     }
 
@@ -166,7 +179,9 @@ impl Settings {
     pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
         let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
         let training = Training { precision, ..Training::default() };
-        let settings = Settings { dataset, origin, training, encoding, network, goal, schema, scaling };
+        let class_names = Vec::new();
+        let settings =
+            Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names };
         settings.validate()?;
         Ok(settings)
     }
@@ -187,11 +202,9 @@ impl Settings {
     /// The seed of weights and batches: a function of the run's seed and, for a fold, of the fold. So folds start from
     /// different weights, and their mean says something about the network rather than about one draw of its weights.
     pub(crate) fn drawn_from(&self) -> u64 {
-        match self.trained().map(|trained| trained.division) {
-            Some(Division::Fold(fold) | Division::Dealt { fold, .. }) => {
-                Stream::new(self.training.seed, "fold", &[fold as u64]).bits()
-            }
-            _ => self.training.seed,
+        match self.trained().and_then(|trained| trained.division.fold()) {
+            Some(fold) => Stream::new(self.training.seed, "fold", &[fold as u64]).bits(),
+            None => self.training.seed,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Division;
 use crate::compiled::Compilation;
+use std::collections::BTreeMap;
 
 /// Where the network of a run comes from.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub enum Origin {
 pub struct Trained {
     /// The name of the data, as it was given.
     pub data: String,
+    /// How it was read, where that is not the default: names and values for who resumes the run.
+    pub read: BTreeMap<String, String>,
     /// A digest of the dataset's content: a run can be resumed on the same data only.
     pub digest: String,
     /// The number of graphs that the seed drew from it, if not all were taken.

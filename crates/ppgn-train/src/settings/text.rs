@@ -1,4 +1,4 @@
-//! Parsers for settings that are written as one word: `32,32,32`, `paper+identity`, `80/10/10`.
+//! Parsers for settings that are written as one word: `32,32,32`, `paper+identity`, `80/10/10`. And numbers as people read them.
 
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_nn::{BlockConfig, M3};
@@ -74,6 +74,23 @@ pub fn shares(text: &str) -> Result<[f64; 3], String> {
         true if (total - 100.0).abs() < 1e-9 => Ok(parts.map(|p| p / 100.0)),
         true if (total - 1.0).abs() < 1e-9 => Ok(parts),
         _ => Err(format!("{}; the three must sum to 100", wrong())),
+    }
+}
+
+/// A short form of a number: integers as they are, others with four significant digits.
+///
+/// ```
+/// use ppgn_train::text::short;
+/// assert_eq!([short(3.0), short(0.123456), short(1234.56), short(1.5e-9)], ["3", "0.1235", "1235", "1.500e-9"]);
+/// ```
+pub fn short(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 {
+        return format!("{x}");
+    }
+    let digits = 3 - x.abs().log10().floor() as i32;
+    match digits {
+        0..=8 => format!("{x:.*}", digits as usize),
+        _ => format!("{x:.3e}"),
     }
 }
 

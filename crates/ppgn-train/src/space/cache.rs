@@ -49,13 +49,13 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// The file of this key in the folder `colours` of a data folder.
-    pub(super) fn new(data_dir: &Path, key: &'a str, config: &'a PpgnConfig, encoder: &'a Encoder) -> Self {
+    /// The file of this key in the folder `colours` of a cache folder.
+    pub(super) fn new(cache_dir: &Path, key: &'a str, config: &'a PpgnConfig, encoder: &'a Encoder) -> Self {
         let mut hash = Sha256::new();
         hash.update(MAGIC);
         hash.update(key);
         let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        File { path: data_dir.join("colours").join(format!("{name}.colours")), key, config, encoder }
+        File { path: cache_dir.join("colours").join(format!("{name}.colours")), key, config, encoder }
     }
 
     /// The colours in the file, if it is valid; otherwise those that `find` computes, which are written to it.

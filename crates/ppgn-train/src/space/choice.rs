@@ -165,7 +165,7 @@ impl Choosing<'_> {
     fn colours(&self, options: ColouringOptions) -> Result<Arc<Colours>> {
         let key = cache::key(self.config, self.encoder, self.digest, self.precision);
         let find = || self.encode(self.dataset.graphs(), &options);
-        self.session.colours(&key, || match self.session.data_dir() {
+        self.session.colours(&key, || match self.session.cache_dir() {
             Some(folder) => {
                 cache::File::new(folder, &key, self.config, self.encoder).colours(self.dataset, find)
             }

@@ -22,7 +22,7 @@ fn settings(data: &Dataset, space: Option<SpaceChoice>) -> Settings {
 fn either_space_gives_the_same_run() {
     let folder = tempfile::tempdir().unwrap();
     let data = generate("csl:n=11,skips=2+3,copies=6").unwrap();
-    let session = Session::default().with_data_dir(Some(folder.path().to_path_buf()));
+    let session = Session::default().with_cache_dir(Some(folder.path().to_path_buf()));
     let run = |name: &str, space| {
         let path = folder.path().join(name);
         let run = Run::create(&path, settings(&data, space)).unwrap();

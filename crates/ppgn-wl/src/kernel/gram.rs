@@ -3,6 +3,7 @@
 use super::SubtreeKernel;
 use crate::{Error, Options, Test};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The kernel of every pair of graphs: symmetric, exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +68,68 @@ impl SubtreeKernel {
         Ok(Gram { graphs: n, values })
     }
 
+    /// The kernel of the graphs `rows` with the graphs `columns`: a block of [`gram`](Self::gram), row after row, without
+    /// the rest of it. For test graphs and training graphs that were refined together.
+    ///
+    /// ```
+    /// use ppgn_graph::generate::generate;
+    /// use ppgn_wl::{Options, subtree_kernel};
+    /// let (graphs, options) = (generate("gnp:n=6,p=0.5,count=5")?, Options::default());
+    /// let kernel = subtree_kernel(graphs.graphs(), 2, &options)?;
+    /// let (gram, block) = (kernel.gram(&options)?, kernel.between(3..5, 0..3, &options)?);
+    /// assert_eq!(block, [&gram.row(3)[..3], &gram.row(4)[..3]].concat());
+    /// assert_eq!(kernel.diagonal()[4], gram.get(4, 4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gram`](Self::gram). Ranges that reach beyond the graphs are cut.
+    pub fn between(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        options: &Options,
+    ) -> Result<Vec<u64>, Error> {
+        let within =
+            |range: Range<usize>| range.start.min(self.graphs())..range.end.clamp(range.start, self.graphs());
+        let (rows, columns) = (within(rows), within(columns));
+        let width = columns.len();
+        self.check((rows.len() as f64 * width as f64).sqrt().ceil() as usize, options)?;
+        let by_run = Columns::of(self);
+        let mut values = vec![0u64; rows.len() * width];
+        if values.is_empty() {
+            return Ok(values);
+        }
+        values.par_chunks_mut(width).zip(rows).try_for_each(|(row, graph)| {
+            options.interrupt.check()?;
+            for &(run, count) in self.row(graph) {
+                let factor = self.weight(run) * u64::from(count);
+                let start = (run as usize).checked_sub(1).map_or(0, |before| by_run.ends[before]);
+                let entries = &by_run.entries[start..by_run.ends[run as usize]];
+                let first = entries.partition_point(|e| (e.0 as usize) < columns.start);
+                for &(other, times) in entries[first..].iter().take_while(|e| (e.0 as usize) < columns.end) {
+                    let cell = &mut row[other as usize - columns.start];
+                    *cell = cell.wrapping_add(factor.wrapping_mul(u64::from(times)));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// The kernel of every graph with itself.
+    pub fn diagonal(&self) -> Vec<u64> {
+        let square = |&(run, count): &(u32, u32)| self.weight(run) * u64::from(count) * u64::from(count);
+        (0..self.graphs()).map(|g| self.row(g).iter().map(square).sum()).collect()
+    }
+
+    /// Whether a matrix of n * n values fits, in memory and in 63 bits each.
     fn check(&self, n: usize, options: &Options) -> Result<(), Error> {
         // A graph's nodes are its counts after round 0, whose runs come first.
         let first = self.colours[0];
         let nodes = |g| self.row(g).iter().take_while(|e| e.0 < first).map(|e| u64::from(e.1)).sum::<u64>();
-        let most = (0..n).map(nodes).max().unwrap_or(0);
+        let most = (0..self.graphs()).map(nodes).max().unwrap_or(0);
         let rounds = self.iterations as u64 + 1;
         let largest = u128::from(most) * u128::from(most) * u128::from(rounds);
         if largest > i64::MAX as u128 {

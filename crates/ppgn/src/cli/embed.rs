@@ -6,6 +6,7 @@ use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
 use super::session::MemoryArgs;
+use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
@@ -32,7 +33,12 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
+    /// Print no closing line
+    #[arg(long, short)]
+    quiet: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     {
         return Err(wrong(format!("{}: embeddings are written as .npz", out.display())));
     }
-    let predictor = Predictor::open(&args.memory.session(), &args.run)?;
+    let predictor = Predictor::open(&args.threads.of(args.memory.session())?, &args.run)?;
     output::warn(predictor.warnings());
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));
@@ -66,6 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "out": output::path(&out),
             "seconds": seconds,
         }))?,
+        false if args.quiet => {}
         false => output::print(&format!(
             "embedding, {} x {features}, written to {} ({seconds:.2} s)\n",
             dataset.len(),

@@ -75,7 +75,8 @@ pub(super) fn advice(remedy: &Remedy) -> String {
         Remedy::NameFormat => {
             format!("--format names one of {}", Format::ALL.map(Format::name).join(", "))
         }
-        Remedy::NameLabels => "name the file of the graphs, not that of their labels".into(),
+        Remedy::NameLabels => "--labels takes it, beside the file or folder of the graphs".into(),
+        Remedy::NameClass => "--class names it".into(),
         Remedy::AllowLoss => "--lossy leaves it out".into(),
         Remedy::ListData => "`ppgn data list` shows all data".into(),
         Remedy::Download(name) => {

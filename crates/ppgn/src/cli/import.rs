@@ -9,6 +9,7 @@ use super::folder::made;
 use super::input::InputArgs;
 use super::load::load_all;
 use super::output;
+use super::say;
 use anyhow::Result;
 use ppgn::graph::encode::{Encoding, Kind};
 use ppgn::graph::format::qm9::FEATURES;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let network = checkpoint.network()?;
     let run = made(args.out.as_deref(), name, |out| Run::import(out, settings.clone(), &network))?;
     if let Some(note) = note {
-        eprintln!("note: {note}");
+        say::note(&note);
     }
     let widths: Vec<usize> = config.blocks.iter().map(|b| b.width).collect();
     match args.json {

@@ -1,11 +1,13 @@
 //! The options that say what data is meant and how to read it: the same in every command.
 
 use super::output::download_bar;
+use super::say;
 use anyhow::Result;
 use ppgn::graph::format::{self, Format, Limits, ReadOptions, Records, Report};
-use ppgn::graph::locate::{Locator, What};
+use ppgn::graph::locate::{Locator, What, default_cache_dir};
 use ppgn::graph::text::escaped;
 use ppgn::graph::{Dataset, Error, generate};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How to find and read data.
@@ -20,6 +22,15 @@ pub(crate) struct InputArgs {
     /// Read edge lists as directed graphs
     #[arg(long)]
     directed: bool,
+    /// A table of what is to be learned: a CSV with a row per graph, by id, file name or position; empty cells are not known
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The column of --labels that holds the classes [default: `class`, `label`, or the only one with words]
+    #[arg(long, value_name = "COLUMN")]
+    class: Option<String>,
+    /// Where colours of training graphs are kept [default: $PPGN_CACHE, else the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    cache_dir: Option<PathBuf>,
     /// Maximum size of an unpacked zip archive
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
     max_unpacked: u64,
@@ -29,11 +40,44 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    /// The options that change what the data is, by name, valid in any working directory.
+    pub(crate) fn recorded(&self) -> BTreeMap<String, String> {
+        let labels = self.labels.as_ref().map(|path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            path.to_string_lossy().into_owned()
+        });
+        let options = [
+            ("format", self.format.clone()),
+            ("directed", self.directed.then(|| "true".to_string())),
+            ("labels", labels),
+            ("class", self.class.clone()),
+        ];
+        options.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+    }
+
+    /// The same, with the options of a run where none are given here.
+    pub(crate) fn or_recorded(&self, recorded: &BTreeMap<String, String>) -> Self {
+        let get = |name: &str| recorded.get(name).cloned();
+        InputArgs {
+            format: self.format.clone().or_else(|| get("format")),
+            directed: self.directed || recorded.contains_key("directed"),
+            labels: self.labels.clone().or_else(|| get("labels").map(PathBuf::from)),
+            class: self.class.clone().or_else(|| get("class")),
+            ..self.clone()
+        }
+    }
+
+    /// Where what can be computed again is kept.
+    pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
+        self.cache_dir.clone().or_else(default_cache_dir)
+    }
+
     /// What finds and reads the data.
     pub(crate) fn locator(&self) -> Result<Locator> {
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
         let limits = Limits { max_unpacked: self.max_unpacked, ..Limits::default() };
-        let read = ReadOptions { format, limits, directed: self.directed };
+        let (class, labels) = (self.class.clone(), self.labels.clone());
+        let read = ReadOptions { format, limits, directed: self.directed, class, labels };
         let (_, progress) = download_bar(false);
         Ok(Locator { data_dir: self.data_dir.clone(), read, download: !self.offline, progress })
     }
@@ -53,10 +97,12 @@ pub(crate) fn with_records<T>(
             let known = records.header.provenance.notes.len();
             let result = use_it(records)?;
             // What a stream noticed on the way is known only now.
-            report.notes().iter().skip(known).for_each(|note| eprintln!("note: {}", escaped(note)));
+            report.notes().iter().skip(known).for_each(|note| say::note(&escaped(note)));
             Ok(result)
         }
-        (What::Generator(spec), None) => use_it(Records::of(&generate::generate(spec)?)),
+        (What::Generator(spec), None) if locator.read.labels.is_none() => {
+            use_it(Records::of(&generate::generate(spec)?))
+        }
         _ => {
             let dataset: Dataset = locator.load(spec)?;
             use_it(Records::of(&dataset))

@@ -2,7 +2,9 @@
 
 mod bench;
 mod compile;
+mod completions;
 mod data;
+mod division;
 mod embed;
 mod folder;
 mod hint;
@@ -10,19 +12,23 @@ mod import;
 mod input;
 mod interrupt;
 mod load;
+mod log;
+mod man;
 mod metrics;
 mod output;
 mod predict;
 mod protocol;
 mod runs;
+mod say;
 mod session;
 mod settings;
 mod threads;
+mod tip;
 mod train;
 mod wl;
 mod wrong;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use ppgn::graph::text::{escaped, escaped_lines};
 use std::process::ExitCode;
 
@@ -55,7 +61,7 @@ enum Command {
     Compile(compile::Args),
     /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
-    /// Cross-validate by the protocol of the paper's Table 1, resumable fold by fold
+    /// Cross-validate by the protocol of the paper's Table 1, or by a fair one, resumable fold by fold
     Cv(Box<protocol::cv::Args>),
     /// Search for settings on one fixed split: the paper's grid, or another
     Search(Box<protocol::search::Args>),
@@ -63,11 +69,15 @@ enum Command {
     Reproduce(Box<protocol::reproduce::Args>),
     /// Benchmark training on this machine: a step on random inputs, an epoch on a dataset, scaling with n
     Bench(bench::Args),
+    /// Print the completion script of a shell: `ppgn completions bash`
+    Completions(completions::Args),
+    /// Print the manual page, or write the pages of all commands to a folder
+    Man(man::Args),
 }
 
 /// Parses the arguments and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parsed();
     // Every command ends with the code of the signal that stopped it.
     interrupt::on_ctrl_c();
     let result = match cli.command {
@@ -83,6 +93,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Search(args) => protocol::search::run(&args),
         Command::Reproduce(args) => protocol::reproduce::run(&args),
         Command::Bench(args) => bench::run(args),
+        Command::Completions(args) => completions::run(&args, &mut Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     };
     match result {
         Ok(code) => code,
@@ -93,13 +105,23 @@ pub(crate) fn run() -> ExitCode {
                 return ExitCode::SUCCESS; // the reader has closed the pipe
             }
             // Messages quote files; what a terminal would obey is made visible.
-            eprintln!("error: {}", escaped_lines(&message(&error)));
+            say::error(&escaped_lines(&message(&error)));
             if let Some(hint) = hint::hint(&error) {
-                eprintln!("hint: {}", escaped(&hint));
+                say::hint(&escaped(&hint));
             }
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// The arguments of the process; a wrong call ends it with clap's message, and a tip that helps.
+fn parsed() -> Cli {
+    let parsed = Cli::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    parsed.unwrap_or_else(|error| {
+        let words: Vec<String> =
+            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()).collect();
+        tip::with_tip(error, Cli::command(), &words).exit()
+    })
 }
 
 /// The messages of an error and its causes, each once: many messages end with that of their cause.

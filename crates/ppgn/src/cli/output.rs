@@ -1,9 +1,11 @@
 //! Output of commands: text for people, or one JSON object for scripts.
 
+use super::say;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use ppgn::graph::fetch::Progress;
 use ppgn::train::Warning;
+pub(crate) use ppgn::train::text::short;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -22,7 +24,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// Prints warnings about a run to standard error.
 pub(crate) fn warn(warnings: &[Warning]) {
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    warnings.iter().for_each(|warning| say::warning(&warning.to_string()));
 }
 
 /// A path as JSON has it. Names that are not Unicode lose what JSON cannot hold, instead of the whole object.
@@ -49,18 +51,6 @@ pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
 /// A number rounded to two decimals.
 pub(crate) fn rounded(x: f64) -> f64 {
     (x * 100.0).round() / 100.0
-}
-
-/// A short form of a number: integers as they are, others with four significant digits.
-pub(crate) fn short(x: f64) -> String {
-    if x.fract() == 0.0 && x.abs() < 1e15 {
-        return format!("{x}");
-    }
-    let digits = 3 - x.abs().log10().floor() as i32;
-    match digits {
-        0..=8 => format!("{x:.*}", digits as usize),
-        _ => format!("{x:.3e}"),
-    }
 }
 
 /// Values by the names of the targets.
@@ -114,21 +104,32 @@ impl Paint {
     }
 }
 
+/// A bar that leaves room for figures on a terminal of 80 columns.
+pub(crate) const BAR: &str = "{bar:10}";
+
+/// A bar in this style. A line has its figures of fixed width first and ends with `{wide_msg}`, which is cut off at the edge of
+/// the terminal: so it neither jumps nor wraps.
+pub(crate) fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 /// A progress bar on standard error, if that is a terminal and there is more than one step.
 pub(crate) fn progress(steps: usize, what: &str, quiet: bool) -> ProgressBar {
     if quiet || steps < 2 {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}  {elapsed} elapsed, {eta} left");
     let bar = ProgressBar::new(steps as u64).with_message(what.to_string());
-    style.map(|s| bar.clone().with_style(s)).unwrap_or(bar)
+    styled(bar, &format!("{BAR} {{pos}}/{{len}}  {{elapsed:>4}} elapsed, {{eta:>4}} left  {{wide_msg}}"))
 }
 
 /// A progress bar for downloads, and the callback that moves it. Hidden if there is no terminal.
 pub(crate) fn download_bar(quiet: bool) -> (ProgressBar, Progress) {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::no_length() };
-    let style = "{msg} {bar:30} {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}, {eta} left";
-    let bar = ProgressStyle::with_template(style).map(|s| bar.clone().with_style(s)).unwrap_or(bar);
+    let size = "{decimal_bytes:>9}/{decimal_total_bytes:>9}  {decimal_bytes_per_sec:>11}, {eta:>4} left";
+    let bar = styled(bar, &format!("{BAR} {size}  {{wide_msg}}"));
     let shown = bar.clone();
     let progress = Progress::new(move |transfer| {
         shown.set_message(transfer.file.to_string());
@@ -147,10 +148,6 @@ mod tests {
     #[test]
     fn numbers_for_people() {
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(
-            [short(3.0), short(0.123456), short(1234.56), short(-0.5)],
-            ["3", "0.1235", "1235", "-0.5000"]
-        );
         assert_eq!(rounded(17.930851), 17.93);
         assert_eq!(counted(1, "graph", "graphs"), "1 graph");
     }

@@ -1,22 +1,26 @@
 //! `ppgn predict`: the predictions of a trained network, one row per graph.
 
 mod pairs;
+pub(crate) mod rows;
 
 use super::data::DATA_HELP;
 use super::folder::writable;
 use super::input::InputArgs;
 use super::load::load_all;
+use super::metrics;
 use super::output::{self, by_target, counted};
 use super::session::MemoryArgs;
+use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
-use ppgn::train::metrics::multi_label;
-use ppgn::train::{Goal, Prediction, Predictor, Settings};
-use serde_json::json;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use ppgn::graph::split::{Split, part_names};
+use ppgn::train::metrics::{baseline_row, figures_of};
+use ppgn::train::{Ensemble, Goal, Part, Settings};
+use rows::{Format, Given, Rows};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -24,7 +28,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = DATA_HELP)]
 pub(crate) struct Args {
-    /// The run folder
+    /// The run folder, or the folder of several seeds, whose predictions are averaged
     run: PathBuf,
     /// The graphs, with the features of those that the run was trained on
     data: String,
@@ -37,11 +41,19 @@ pub(crate) struct Args {
     /// The raw outputs of the network instead of probabilities or values
     #[arg(long)]
     scores: bool,
+    /// Only the graphs of this set of the run's split; DATA must be what the run was trained on
+    #[arg(long, value_enum, conflicts_with = "pairs")]
+    part: Option<PartName>,
     /// Take graphs 2p and 2p+1 as pairs: how many a compiled network distinguishes
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
     #[command(flatten)]
+    threads: ThreadsArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
+    /// Print no closing line
+    #[arg(long, short)]
+    quiet: bool,
     /// Print one JSON object, and rows to --out only
     #[arg(long)]
     json: bool,
@@ -49,28 +61,63 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
+/// A set of a run's split.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum PartName {
+    Train,
+    Validation,
+    Test,
+}
+
+impl PartName {
+    fn of(self, split: &Split) -> &[u32] {
+        match self {
+            PartName::Train => &split.train,
+            PartName::Validation => &split.validation,
+            PartName::Test => &split.test,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            PartName::Train => "train",
+            PartName::Validation => "validation",
+            PartName::Test => "test",
+        }
+    }
+}
+
 /// Runs `ppgn predict`.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let format = args.out.as_deref().map_or(Ok(Format::Csv), format)?;
+    let format = args.out.as_deref().map_or(Ok(Format::Csv), Format::of)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
-    let predictor = Predictor::open(&args.memory.session(), &args.run)?;
-    output::warn(predictor.warnings());
-    let (_, dataset) = load_all(&args.data, &args.input)?;
-    if args.pairs {
-        return pairs::run(args, &predictor, &dataset);
+    let ensemble = Ensemble::open(&args.threads.of(args.memory.session())?, &args.run)?;
+    output::warn(&ensemble.warnings());
+    if args.scores && ensemble.members().len() > 1 {
+        return Err(wrong("--scores is for one run: several seeds have averaged probabilities or values"));
     }
+    let (_, whole) = load_all(&args.data, &args.input)?;
+    if args.pairs {
+        return pairs::run(args, &ensemble.members()[0], &whole);
+    }
+    let Asked { dataset, positions, parts, baseline } = Asked::of(args, &ensemble, whole)?;
     let start = Instant::now();
-    let rows = rows(&predictor, &dataset, args.scores)?;
+    let given = match args.scores {
+        true => Given::Scores(ensemble.members()[0].scores(&dataset)?),
+        false => Given::Predictions(ensemble.predict(&dataset)?),
+    };
     let seconds = start.elapsed().as_secs_f64();
-    let text = || format.text(&rows, predictor.settings());
+    let settings = ensemble.settings();
+    let rows =
+        Rows { settings, dataset: &dataset, positions: &positions, parts: parts.as_deref(), given: &given };
     match &args.out {
         Some(path) => {
-            write_whole(path, text().as_bytes())?;
+            write_whole(path, rows.text(format).as_bytes())?;
         }
-        None if !args.json => output::print(&text())?,
+        None if !args.json => output::print(&rows.text(format))?,
         None => {}
     }
-    let quality = quality(predictor.settings(), &dataset, &rows);
+    let quality = Quality::of(settings, &dataset, &given, baseline.as_deref());
     if args.json {
         let mut object = json!({
             "run": output::path(&args.run),
@@ -79,164 +126,118 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "out": args.out.as_deref().map(output::path),
             "seconds": seconds,
         });
-        if let Some((key, value)) = quality {
-            object[key] = value;
+        if let Some(part) = args.part {
+            object["part"] = part.name().into();
+        }
+        if let Some(quality) = &quality {
+            quality.write(settings, &mut object);
         }
         output::json(&object)?;
-    } else {
+    } else if !args.quiet {
         let wrote =
             args.out.as_ref().map(|path| format!(", written to {}", path.display())).unwrap_or_default();
-        let quality = quality.map(|(key, value)| format!(", {key} {value}")).unwrap_or_default();
-        eprintln!("{}{wrote}{quality} ({seconds:.2} s)", counted(dataset.len(), "graph", "graphs"));
+        let said = quality.as_ref().map(|quality| quality.sentence(settings)).unwrap_or_default();
+        eprintln!("{}{wrote}{said} ({seconds:.2} s)", counted(dataset.len(), "graph", "graphs"));
+        if let Some(quality) = &quality {
+            eprint!("{}", quality.table(settings));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A row of the result.
-enum Row {
-    Scores(Vec<f64>),
-    Said(Prediction),
+/// The graphs to predict, their positions in the data and, where the data is the run's, their sets.
+struct Asked {
+    dataset: Dataset,
+    positions: Vec<u32>,
+    parts: Option<Vec<Option<&'static str>>>,
+    /// What the baseline predicts for every graph, where it is known.
+    baseline: Option<Vec<f64>>,
 }
 
-fn rows(predictor: &Predictor, dataset: &Dataset, scores: bool) -> Result<Vec<Row>> {
-    Ok(match scores {
-        true => predictor.scores(dataset)?.into_iter().map(Row::Scores).collect(),
-        false => predictor.predict(dataset)?.into_iter().map(Row::Said).collect(),
-    })
+impl Asked {
+    fn of(args: &Args, ensemble: &Ensemble, whole: Dataset) -> Result<Self> {
+        let own = ensemble.training_data(&whole)?;
+        let learned =
+            |(data, split): &(Dataset, Split)| baseline_row(ensemble.settings(), data, &split.train);
+        let baseline = own.as_ref().map(learned).or_else(|| ensemble.baseline().map(<[f64]>::to_vec));
+        let Some(part) = args.part else {
+            // A run on some of the graphs says nothing about the others.
+            let own = own.filter(|(data, _)| data.len() == whole.len());
+            let parts = own.map(|(_, split)| part_names(&split, whole.len()));
+            return Ok(Asked {
+                positions: (0..whole.len() as u32).collect(),
+                dataset: whole,
+                parts,
+                baseline,
+            });
+        };
+        let Some((data, split)) = own else {
+            return Err(wrong(format!(
+                "--part {}: {} was not trained on {}, or that has changed since; without --part all its graphs are predicted",
+                part.name(),
+                args.run.display(),
+                args.data
+            )));
+        };
+        let positions = part.of(&split).to_vec();
+        if positions.is_empty() {
+            return Err(wrong(format!("--part {}: {} has no such set", part.name(), args.run.display())));
+        }
+        let parts = Some(vec![Some(part.name()); positions.len()]);
+        Ok(Asked { dataset: data.subset(&positions)?, positions, parts, baseline })
+    }
 }
 
-/// How right the rows are, where the data knows better.
-fn quality(
-    settings: &Settings,
-    dataset: &Dataset,
-    rows: &[Row],
-) -> Option<(&'static str, serde_json::Value)> {
-    match &settings.goal {
-        Goal::Classes(_) if dataset.has_classes() => {
-            let (mut right, mut known) = (0, 0);
-            for (i, row) in rows.iter().enumerate() {
-                let Row::Said(Prediction::Class { class, .. }) = row else { return None };
-                let Some(label) = dataset.record(i).label else { continue };
-                known += 1;
-                right += usize::from(label == *class);
+/// How good the predictions are, where the data knows better.
+struct Quality {
+    metrics: Part,
+    confusion: Vec<Vec<u64>>,
+    baseline: Option<Part>,
+}
+
+impl Quality {
+    fn of(settings: &Settings, dataset: &Dataset, given: &Given, row: Option<&[f64]>) -> Option<Self> {
+        let Given::Predictions(predictions) = given else { return None };
+        let numbers: Vec<f64> = predictions.iter().flat_map(|p| p.numbers().to_vec()).collect();
+        let graphs: Vec<u32> = (0..dataset.len() as u32).collect();
+        let figures = |numbers: &[f64]| figures_of(settings, dataset, &graphs, numbers);
+        let (metrics, confusion) = figures(&numbers)?;
+        let baseline = row.and_then(|row| figures(&row.repeat(dataset.len()))).map(|(part, _)| part);
+        Some(Quality { metrics, confusion, baseline })
+    }
+
+    fn write(&self, settings: &Settings, object: &mut Value) {
+        match &settings.goal {
+            Goal::Classes(_) | Goal::Labels(_) => object["accuracy"] = json!(self.metrics.accuracy),
+            Goal::Targets(targets) => {
+                let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
+                object["mae"] = by_target(&names, &self.metrics.mae);
             }
-            (known > 0).then(|| ("accuracy", (right as f64 / known as f64).into()))
         }
-        Goal::Targets(targets) => {
-            let known = &dataset.header().targets;
-            let columns: Option<Vec<usize>> =
-                targets.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect();
-            let columns = columns?;
-            let mut errors = vec![(0.0, 0usize); columns.len()];
-            for (i, row) in rows.iter().enumerate() {
-                let Row::Said(Prediction::Values(values)) = row else { return None };
-                let truth = dataset.targets(i);
-                for (((error, known), &c), value) in errors.iter_mut().zip(&columns).zip(values) {
-                    if !truth[c].is_nan() {
-                        *error += (value - truth[c]).abs();
-                        *known += 1;
-                    }
-                }
+        object["metrics"] = json!(self.metrics);
+        object["baseline"] = json!(self.baseline);
+        if !self.confusion.is_empty() {
+            object["confusion"] = json!(self.confusion);
+        }
+    }
+
+    fn sentence(&self, settings: &Settings) -> String {
+        match (&settings.goal, self.metrics.accuracy) {
+            (Goal::Classes(_) | Goal::Labels(_), Some(accuracy)) => format!(", accuracy {accuracy}"),
+            (Goal::Targets(targets), _) => {
+                let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
+                format!(", mae {}", by_target(&names, &self.metrics.mae))
             }
-            // A target that no graph knows has no error.
-            let errors: Vec<f64> = errors.iter().map(|(error, known)| error / *known as f64).collect();
-            if errors.iter().any(|e| e.is_nan()) {
-                return None;
-            }
-            let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
-            Some(("mae", by_target(&names, &errors)))
-        }
-        Goal::Labels(labels) => {
-            let known = &dataset.header().targets;
-            let columns: Option<Vec<usize>> =
-                labels.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect();
-            let columns = columns?;
-            let (mut truth, mut probabilities) = (Vec::new(), Vec::new());
-            for (i, row) in rows.iter().enumerate() {
-                let Row::Said(Prediction::Labels(row)) = row else { return None };
-                truth.extend(columns.iter().map(|&c| dataset.targets(i)[c]));
-                probabilities.extend_from_slice(row);
-            }
-            multi_label(&truth, &probabilities, labels.len()).mean.accuracy.map(|a| ("accuracy", a.into()))
-        }
-        _ => None,
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Csv,
-    Jsonl,
-}
-
-fn format(path: &Path) -> Result<Format> {
-    let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    match ending.as_deref() {
-        Some("csv") => Ok(Format::Csv),
-        Some("jsonl") => Ok(Format::Jsonl),
-        _ => Err(wrong(format!("{}: predictions are written as .csv or .jsonl", path.display()))),
-    }
-}
-
-impl Format {
-    fn text(self, rows: &[Row], settings: &Settings) -> String {
-        let mut text = String::new();
-        if let Format::Csv = self {
-            text = head(settings, matches!(rows.first(), Some(Row::Scores(_))));
-        }
-        for (index, row) in rows.iter().enumerate() {
-            let _ = match self {
-                Format::Csv => writeln!(text, "{index},{}", csv(row)),
-                Format::Jsonl => writeln!(text, "{}", jsonl(index, row)),
-            };
-        }
-        text
-    }
-}
-
-fn jsonl(index: usize, row: &Row) -> serde_json::Value {
-    match row {
-        Row::Scores(scores) => json!({ "index": index, "scores": scores }),
-        Row::Said(Prediction::Class { class, probabilities }) => {
-            json!({ "index": index, "class": class, "probabilities": probabilities })
-        }
-        Row::Said(Prediction::Labels(probabilities)) => {
-            json!({ "index": index, "probabilities": probabilities })
-        }
-        Row::Said(Prediction::Values(values)) => json!({ "index": index, "values": values }),
-    }
-}
-
-fn csv(row: &Row) -> String {
-    let list = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-    match row {
-        Row::Scores(numbers)
-        | Row::Said(Prediction::Values(numbers))
-        | Row::Said(Prediction::Labels(numbers)) => list(numbers),
-        Row::Said(Prediction::Class { class, probabilities }) => format!("{class},{}", list(probabilities)),
-    }
-}
-
-/// The head line of a CSV file.
-fn head(settings: &Settings, scores: bool) -> String {
-    let quoted = |name: &str| match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_string(),
-    };
-    let prefix = if scores { "score" } else { "probability" };
-    let mut columns = vec!["index".to_string()];
-    match &settings.goal {
-        Goal::Classes(classes) => {
-            columns.extend((!scores).then(|| "class".to_string()));
-            columns.extend(classes.iter().map(|class| format!("{prefix} {class}")));
-        }
-        Goal::Labels(labels) => {
-            columns.extend(labels.iter().map(|t| quoted(&format!("{prefix} {}", t.name))));
-        }
-        Goal::Targets(targets) => {
-            let prefix = if scores { "score " } else { "" };
-            columns.extend(targets.iter().map(|t| quoted(&format!("{prefix}{}", t.name))));
+            _ => String::new(),
         }
     }
-    columns.join(",") + "\n"
+
+    fn table(&self, settings: &Settings) -> String {
+        let nothing = Part::default();
+        let baseline = self.baseline.as_ref().unwrap_or(&nothing);
+        match &settings.goal {
+            Goal::Classes(_) | Goal::Labels(_) => metrics::of_classes(&self.metrics, baseline),
+            Goal::Targets(targets) => metrics::of_targets(targets, &self.metrics, baseline),
+        }
+    }
 }

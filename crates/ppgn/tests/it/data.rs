@@ -245,3 +245,38 @@ fn get_from_a_mirror() {
         assert_eq!(v["graphs"], 188);
     }
 }
+
+#[test]
+fn labels_and_standard_input() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).display().to_string();
+    std::fs::write(path("x.g6"), "A_\nBw\nC~\n").unwrap();
+    std::fs::write(path("y.csv"), "index,class,size\n0,small,2\n2,large,\n").unwrap();
+    let v = ppgn(["data", "info", &path("x.g6"), "--labels", &path("y.csv"), "--json"]).ok().json();
+    assert_eq!(v["class_names"], serde_json::json!(["large", "small"]));
+    assert_eq!((&v["unknown_classes"], &v["unknown_targets"]), (&1.into(), &serde_json::json!([2])));
+    ppgn(["data", "convert", &path("x.g6"), &path("x.jsonl"), "--labels", &path("y.csv")]).ok();
+    // A table by itself is no graph, and the hint names the option that takes it.
+    ppgn(["data", "info", &path("y.csv")]).fails(1, "looks like a table").fails(1, "--labels");
+
+    let piped = |args: &[&str], input: &[u8]| {
+        let mut ppgn = command();
+        ppgn.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = ppgn.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        crate::run::Ran::from(child.wait_with_output().unwrap())
+    };
+    let text = std::fs::read(path("x.jsonl")).unwrap();
+    let v = piped(&["data", "info", "-", "--json"], &text).ok().json();
+    assert_eq!((&v["graphs"], &v["unknown_classes"]), (&3.into(), &1.into()));
+    assert_eq!(piped(&["wl", "digest", "-"], b"A_\nBw\n").ok().out.lines().count(), 2);
+    let v = piped(&["data", "info", &path("x.g6"), "--labels", "-", "--json"], b"y\n1\n2\n3\n").ok().json();
+    assert_eq!(v["target_names"], serde_json::json!(["y"]));
+    piped(&["data", "info", "-"], b"").fails(1, "standard input: nothing in it");
+    let checked = piped(&["data", "check", "-"], b"{\"ppgn\":1}\n{\"n\":-1}\n");
+    assert!(
+        checked.code == Some(1) && checked.out.contains("standard input:2: graph 0: `n`"),
+        "{}",
+        checked.out
+    );
+}

@@ -3,16 +3,22 @@
 mod bench;
 mod compile;
 mod data;
+mod documents;
+mod front;
 mod integrity;
 mod kills;
 mod limits;
+mod log;
 mod nothing_lost;
+mod own_data;
 #[cfg(target_os = "linux")]
 mod power_cut;
 mod predict;
 mod protocol;
 mod resume;
 mod run;
+mod runs;
+mod splits;
 mod threads;
 mod train;
 mod wl;

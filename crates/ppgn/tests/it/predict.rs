@@ -31,7 +31,7 @@ fn rows_in_every_form_say_the_same() {
     predict(&["--out", &path("p.csv")]);
     assert_eq!(std::fs::read_to_string(path("p.csv")).unwrap(), printed.out);
     let rows: Vec<Vec<&str>> = printed.out.lines().map(|row| row.split(',').collect()).collect();
-    assert_eq!(rows[0], ["index", "class", "probability 0", "probability 1"]);
+    assert_eq!(rows[0], ["index", "class", "probability 0", "probability 1", "truth", "part"]);
 
     let ran = predict(&["--out", &path("p.jsonl"), "--json"]);
     assert_eq!(ran.out.lines().count(), 1, "with --json rows go to --out only");
@@ -48,12 +48,12 @@ fn rows_in_every_form_say_the_same() {
         assert!((p[0] / p[1] - (s[0] - s[1]).exp()).abs() < 1e-9 * (p[0] / p[1]));
         assert_eq!(said["class"].as_u64().unwrap(), u64::from(p[1] > p[0]));
         assert_eq!(rows[i + 1][2].parse::<f64>().unwrap(), p[0]);
-        assert_eq!(said.as_object().unwrap().len(), 3);
-        assert_eq!(scores.as_object().unwrap().len(), 2);
+        assert_eq!(said.as_object().unwrap().len(), 5);
+        assert_eq!(scores.as_object().unwrap().len(), 4);
     }
     let one = ppgn(["predict", run.to_str().unwrap(), &format!("{DATA}:3")]).ok().out;
-    let alone: Vec<f64> = one.lines().nth(1).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
-    assert!((alone[2] - numbers(&said[3]["probabilities"])[0]).abs() < 1e-5, "{one}");
+    let alone: Vec<&str> = one.lines().nth(1).unwrap().split(',').collect();
+    assert!((alone[2].parse::<f64>().unwrap() - numbers(&said[3]["probabilities"])[0]).abs() < 1e-5, "{one}");
     ppgn(["predict", run.to_str().unwrap(), DATA, "--out", &path("p.txt")]).fails(2, ".csv or .jsonl");
 }
 
@@ -206,7 +206,10 @@ fn several_labels_with_gaps_from_file_to_probabilities() {
     let v = ppgn(words.collect::<Vec<_>>()).ok().json();
     assert!(v["accuracy"].is_number() && v["mae"].is_null(), "{v}");
     let ran = ppgn(["predict", run, data]).ok();
-    assert!(ran.out.starts_with("index,probability a,\"probability b, c\"\n"), "{}", ran.out);
+    let head = "index,probability a,\"probability b, c\",truth a,\"truth b, c\",part\n";
+    assert!(ran.out.starts_with(head), "{}", ran.out);
+    // The second row has no value of the second label.
+    assert!(ran.out.lines().nth(2).unwrap().contains(",0,,"), "{}", ran.out);
     assert!(ran.err.contains("accuracy"), "{}", ran.err);
     assert_eq!(ran.out.lines().count(), 49);
     let refused = ppgn(["train", data, "--class-weights", "balanced", "--out", "never"]);

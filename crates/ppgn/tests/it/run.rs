@@ -85,11 +85,16 @@ pub(crate) fn data_folder() -> PathBuf {
     std::env::var_os("PPGN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from)
 }
 
+/// Says aloud that a test is skipped, and why, even through the capture of the test runner.
+pub(crate) fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
 /// Whether something is in the data folder; says aloud what is skipped otherwise.
 pub(crate) fn have(name: &str) -> bool {
     let path = data_folder().join(name);
     if !path.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        skipped(&format!("{} is not there", path.display()));
     }
     path.exists()
 }

@@ -48,7 +48,9 @@ fn every_model_trains_and_predicts() {
     tiny(&folder.path().join("x"), "--model lin --m4 none").fails(2, "consist of linear layers only");
     line("train csl --model gin")
         .fails(2, "unknown variant `gin`, expected one of `mp`, `mp+lin`, `lin`, `mlp`");
-    assert!(line("train --help").ok().out.contains("basis of linear"));
+    // Wherever its lines end.
+    let help = line("train --help").ok().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("basis of linear"), "{help}");
 }
 
 #[test]
@@ -77,6 +79,15 @@ fn a_run_and_what_it_leaves() {
     let report = read(&run, "report.html");
     assert!(report.starts_with("<!doctype html>") && report.trim_end().ends_with("</html>"));
     assert_eq!(report.matches("<svg").count(), 2);
+    for part in [
+        "majority class: ",
+        "<td>balanced accuracy<",
+        "Confusion matrix of the test set",
+        ">share of graphs<",
+        " %</text>",
+    ] {
+        assert!(report.contains(part), "no {part} in the report");
+    }
     assert!(!report.contains("http") && !report.contains("<script"), "the page needs nothing but itself");
 
     // The same seed gives the same bits, another one does not.
@@ -328,6 +339,20 @@ fn regression_by_name_and_in_its_own_units() {
     assert_eq!(v["mae"].as_object().unwrap().keys().collect::<Vec<_>>(), ["gap", "mu"]);
     assert!(v["mae_of_mean"]["mu"].as_f64().unwrap() > 0.1, "{v}");
     assert!(v["accuracy"].is_null());
+    // The page leads with the errors of the targets, not with their summed loss; each has its curve and its predictions.
+    let report = read(&run, "report.html");
+    for part in [
+        "test error of 2 targets",
+        "test error of mu<",
+        "Predictions against the truth, test set",
+        "Root mean squared error at the best epoch",
+        ">predicted, D</text>",
+        ">mean absolute error, D</text>",
+    ] {
+        assert!(report.contains(part), "no {part} in the report");
+    }
+    assert!(!report.contains("test loss"));
+    assert_eq!(report.matches("<svg").count(), 5);
     let out = folder.path().join("p.jsonl");
     let line = format!("predict {} {} --out {} --json", run.display(), sdf.display(), out.display());
     let v = crate::run::line(&line).ok().json();

@@ -8,12 +8,15 @@
 //! - digraph6 (after a `&`): the whole matrix, row by row; directed, with loops.
 //!
 //! The definition is `formats.txt` of nauty, <https://users.cecs.anu.edu.au/~bdm/data/formats.txt>; `decode` and
-//! `encode` are between a line and a graph, `stream` between a file and a stream of records.
+//! `encode` are between a line and a graph ([`parse`] and [`line()`] for callers), `stream` between a file and a stream of
+//! records.
 
 mod decode;
 mod encode;
+mod line;
 mod stream;
 
+pub use line::{line, parse};
 pub(crate) use stream::{stream, write};
 
 /// What is added to six bits to make a printable character.

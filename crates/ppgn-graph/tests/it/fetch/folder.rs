@@ -181,3 +181,60 @@ fn a_folder_that_cannot_be_written_is_an_error_with_its_path() {
     let error = here.get(&sample(&[nowhere()])).unwrap_err();
     assert!(matches!(&error, Error::Io { path, .. } if path.starts_with(&closed)), "{error:?}");
 }
+
+/// What the registry does not know of a file is recorded at its first download and held against every later one.
+#[test]
+fn what_was_downloaded_once_is_checked_later() {
+    let (first, other) = (content(31), content(32));
+    let served = Arc::new(Mutex::new(first.clone()));
+    let body = served.clone();
+    let server = Server::start(move |_, request| Reply::file(request, &body.lock().unwrap(), None));
+    let mut here = Here::new();
+    let known = sample(&[server.url("sample.txt")]);
+    here.works(&known, &first);
+    let list = here.options.data_dir.join("downloads.sha256");
+    let text = format!("# misc/sample.txt 200000 bytes\n{}  misc/sample.txt\n", sha256(&first));
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), text);
+    // In place and the same; damaged; and again from a server that has something else by now.
+    assert!(here.get(&known).unwrap().already_there);
+    std::fs::write(here.target(), &other).unwrap();
+    has(&here.get(&known).unwrap_err().to_string(), &[&sha256(&first), &sha256(&other)]);
+    std::fs::remove_file(here.target()).unwrap();
+    *served.lock().unwrap() = other.clone();
+    has(&here.fails(&known), &[&sha256(&first)]);
+    // Another version is accepted once the record is gone.
+    here.options.force = true;
+    std::fs::remove_file(&list).unwrap();
+    here.works(&known, &other);
+    assert!(std::fs::read_to_string(&list).unwrap().contains(&sha256(&other)));
+}
+
+#[test]
+fn any_set_of_the_collection_has_a_home() {
+    let aids = fetch::find("aids").unwrap();
+    assert_eq!(aids.file.place, "tu/AIDS.zip");
+    let server = Server::start(move |_, request| Reply::file(request, &aids_zip(), None));
+    let here = Here::new();
+    let options = GetOptions { from: Some(server.url("")), ..here.options.clone() };
+    let fetched = fetch::get("AIDS", &options).unwrap();
+    assert_eq!(fetched.path, here.options.data_dir.join("tu").join("AIDS.zip"));
+    assert_eq!(server.requests()[0].path, "/AIDS.zip");
+    let list = std::fs::read_to_string(here.options.data_dir.join("downloads.sha256")).unwrap();
+    assert!(list.contains("tu/AIDS.zip"), "{list}");
+    let locator = ppgn_graph::locate::Locator { data_dir: Some(options.data_dir), ..Default::default() };
+    assert_eq!(locator.load("aids").unwrap().len(), 2);
+}
+
+/// A dataset of two graphs in the TU format.
+fn aids_zip() -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in [
+        ("AIDS/AIDS_A.txt", "1, 2\n2, 1\n3, 4\n4, 3\n"),
+        ("AIDS/AIDS_graph_indicator.txt", "1\n1\n2\n2\n"),
+        ("AIDS/AIDS_graph_labels.txt", "0\n1\n"),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}

@@ -1,6 +1,7 @@
 //! `ppgn data get`: downloads a dataset that ppgn knows to the data folder.
 
 use crate::cli::output::{bytes, download_bar, json, print};
+use crate::cli::say;
 use anyhow::Result;
 use ppgn::graph::fetch::{GetOptions, get};
 use ppgn::graph::locate::default_data_dir;
@@ -30,7 +31,7 @@ pub(super) fn run(name: &str, options: Options) -> Result<ExitCode> {
     bar.finish_and_clear();
     let fetched = fetched?;
     for note in &fetched.notes {
-        eprintln!("note: {}", escaped_lines(note));
+        say::note(&escaped_lines(note));
     }
     if options.json {
         json(&serde_json::to_value(&fetched)?)?;

@@ -60,6 +60,13 @@ pub(super) fn run(input: &InputArgs, as_json: bool) -> Result<ExitCode> {
         for k in missing {
             let _ = writeln!(text, "  {:<12} {}", k.name, k.about);
         }
+        let others: Vec<&str> = fetch::collection().iter().map(|k| k.name.as_str()).take(4).collect();
+        let count = fetch::collection().len();
+        let _ = writeln!(
+            text,
+            "  and the other {count} sets of TUDataset by their names: {} ...",
+            others.join(", ")
+        );
     }
     text.push_str(
         "\nFormats (detected from the extension, then from the content; --format NAME overrides)\n",

@@ -24,6 +24,7 @@ pub(crate) struct Args {
 pub(crate) const DATA_HELP: &str = "\
 DATA is one of
   a file or folder   ./x, dir/x, x.g6, x.zip ...   (in any format of `ppgn data list`)
+  standard input     -
   a generator        csl, cycles:n=6,copies=2, cfi:base=k4 ...
   a dataset's name   MUTAG, QM9 ...   (looked up in the data folder, case ignored; a known one is downloaded)
 and DATA:7 is graph 7 of any of them, counted from 0.";
@@ -51,7 +52,7 @@ enum Command {
     },
     /// Download a dataset to the data folder
     Get {
-        /// MUTAG, PTC, PROTEINS, NCI1, NCI109, COLLAB, IMDBBINARY, IMDBMULTI, ENZYMES or QM9
+        /// MUTAG, PTC, PROTEINS, NCI1, NCI109, COLLAB, IMDBBINARY, IMDBMULTI, ENZYMES, QM9, or any set of TUDataset (AIDS, DD ...)
         name: String,
         /// A mirror: the URL of the file, or of a folder (ending in /) that has it
         #[arg(long, value_name = "URL")]

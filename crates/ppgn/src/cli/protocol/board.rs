@@ -1,21 +1,21 @@
 //! The progress of many runs side by side, on standard error: one bar on a terminal; otherwise a line when a run
-//! ends, and one every 30 seconds.
+//! ends, and one every few seconds.
 
-use crate::cli::output::{counted, short, warn};
+use crate::cli::log::Logs;
+use crate::cli::output::{BAR, counted, styled, warn};
+use crate::cli::train::LINE_EVERY;
 use anyhow::Result;
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar};
 use ppgn::train::protocol::{Job, Notice};
-use ppgn::train::{Epoch, Event};
+use ppgn::train::{Epoch, Event, Settings, headline};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The interval between progress lines, if there is no terminal.
-const INTERVAL: Duration = Duration::from_secs(30);
-
 pub(super) struct Board {
     quiet: bool,
     bar: Option<ProgressBar>,
+    logs: Logs,
     state: Mutex<State>,
 }
 
@@ -32,13 +32,13 @@ struct State {
 
 impl Board {
     /// For these jobs, called by this name (`folds`).
-    pub(super) fn new(jobs: &[Job], called: &str, quiet: bool) -> Result<Self> {
+    pub(super) fn new(jobs: &[Job], called: &str, quiet: bool, logs: Logs) -> Result<Self> {
         let epochs: usize = jobs.iter().map(|job| job.settings.training.epochs).sum();
         let left = jobs.iter().map(Job::epochs_left).sum::<Result<usize, _>>()?;
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new(epochs as u64);
-            let style = "{bar:30} {pos}/{len} epochs  {msg}  {elapsed} elapsed, {eta} left";
-            let bar = ProgressStyle::with_template(style).map(|s| bar.clone().with_style(s)).unwrap_or(bar);
+            let digits = epochs.to_string().len();
+            let figures = format!("{{pos:>{digits}}}/{{len}} epochs, {{eta:>4}} left");
+            let bar = styled(ProgressBar::new(epochs as u64), &format!("{BAR} {figures}  {{wide_msg}}"));
             bar.set_position((epochs - left) as u64);
             bar.reset_eta();
             bar.enable_steady_tick(Duration::from_millis(500));
@@ -62,7 +62,7 @@ impl Board {
         let now = Instant::now();
         let (done, jobs) = (epochs - left, jobs.len());
         let state = State { start: now, shown: now, epochs, done, before: done, jobs, finished: 0 };
-        Ok(Board { quiet, bar, state: Mutex::new(state) })
+        Ok(Board { quiet, bar, logs, state: Mutex::new(state) })
     }
 
     /// Shows an event. It never stops anything: Ctrl-C interrupts the session.
@@ -70,17 +70,17 @@ impl Board {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         match notice {
             Notice::Training(Event::Warning(warning)) => warn(std::slice::from_ref(warning)),
+            Notice::Began(_) => self.logs.begin_or_warn(&job.path),
             Notice::Training(Event::Epoch { epoch, .. }) => {
+                self.logs.add(&job.path, epoch);
                 state.done += 1;
                 if let Some(bar) = &self.bar {
                     bar.set_position(state.done.min(state.epochs) as u64);
-                    bar.set_message(format!("{}: {}", job.name, figures(epoch)));
-                } else if !self.quiet && state.shown.elapsed() > INTERVAL {
+                    bar.set_message(format!("{}: {}", job.name, figures(&job.settings, epoch)));
+                } else if !self.quiet && state.shown.elapsed() > LINE_EVERY {
                     state.shown = Instant::now();
-                    eprintln!(
-                        "{}",
-                        state.so_far(&format!("{}, epoch {}: {}", job.name, epoch.epoch, figures(epoch)))
-                    );
+                    let figures = figures(&job.settings, epoch);
+                    eprintln!("{}", state.so_far(&format!("{}, epoch {}: {figures}", job.name, epoch.epoch)));
                 }
             }
             Notice::Finished(summary) => {
@@ -89,7 +89,7 @@ impl Board {
                     "{} finished, best epoch {}: {}",
                     job.name,
                     summary.best_epoch,
-                    figures(&summary.best)
+                    figures(&job.settings, &summary.best)
                 )));
             }
             Notice::Diverged(error) => {
@@ -133,11 +133,7 @@ impl State {
 }
 
 /// The metric of an epoch on the set that it is selected on.
-fn figures(epoch: &Epoch) -> String {
+fn figures(settings: &Settings, epoch: &Epoch) -> String {
     let part = epoch.validation.as_ref().or(epoch.test.as_ref()).unwrap_or(&epoch.train);
-    match (part.accuracy, part.mae.as_slice()) {
-        (Some(accuracy), _) => format!("accuracy {:.1} %", accuracy * 100.0),
-        (None, [mae]) => format!("error {}", short(*mae)),
-        (None, _) => format!("loss {}", short(part.loss)),
-    }
+    headline(settings, part)
 }

@@ -1,6 +1,5 @@
-//! `ppgn cv`: the protocol of the paper's Table 1 on any dataset with classes.
+//! `ppgn cv`: the protocol of the paper's Table 1 on any dataset, and the fair one beside it.
 
-use super::board::Board;
 use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
@@ -9,7 +8,9 @@ use crate::cli::output;
 use crate::cli::settings::SettingsArgs;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
+use ppgn::train::metrics::Metric;
 use ppgn::train::protocol::{Cv, CvReport, fold_numbers};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -39,7 +40,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let chosen = args.settings.chosen()?;
     if chosen.division.is_some() {
-        return Err(wrong("cv splits the data into folds: remove fold, holdout and split from the file"));
+        return Err(wrong(
+            "cv splits the data into folds: remove fold, holdout and the splits from the file",
+        ));
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
     let data = chosen.load(&args.work.session(), &args.data, &args.input)?;
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));
     let cv = Cv::new(&request, &folds, &out)?;
-    let board = Board::new(cv.jobs(), "folds", args.work.quiet)?;
+    let board = args.work.board(cv.jobs(), "folds")?;
     let report =
         cv.run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
@@ -62,25 +65,66 @@ pub(super) fn percent(mean: f64, deviation: Option<f64>) -> String {
 }
 
 fn to_text(report: &CvReport, seconds: f64, out: &Path) -> String {
-    let at_best = |curve: &Vec<f64>| curve.get(report.epoch - 1).copied().unwrap_or(0.0) * 100.0;
-    let mut rows =
-        vec![vec!["fold".to_string(), format!("at epoch {}", report.epoch), "its own best".into()]];
-    for (fold, curve) in report.folds.iter().zip(&report.curves) {
-        let own = curve.iter().copied().fold(0.0, f64::max) * 100.0;
-        rows.push(vec![fold.to_string(), format!("{:.2}", at_best(curve)), format!("{own:.2}")]);
+    let metric = Metric::ALL.into_iter().find(|m| m.field() == report.metric).unwrap_or_default();
+    let shown = |x: f64| match metric.is_share() {
+        true => format!("{:.2}", x * 100.0),
+        false => output::short(x),
+    };
+    let both = |mean: f64, std: Option<f64>| match metric.is_share() {
+        true => percent(mean * 100.0, std.map(|s| s * 100.0)) + " %",
+        false => std.map_or_else(|| shown(mean), |std| format!("{} ± {}", shown(mean), shown(std))),
+    };
+    let mut head = vec!["fold".to_string()];
+    head.extend(report.epoch.map(|epoch| format!("at epoch {epoch}")));
+    head.push("its own best".into());
+    head.extend(report.fair.as_ref().map(|_| "fair (epoch)".to_string()));
+    let mut rows = vec![head];
+    for (i, (fold, curve)) in report.folds.iter().zip(&report.curves).enumerate() {
+        let better = |a: f64, b: f64| if metric.is_gain() { a.max(b) } else { a.min(b) };
+        let own = curve.iter().copied().reduce(better);
+        let mut row = vec![fold.to_string()];
+        row.extend(report.epoch.map(|epoch| curve.get(epoch - 1).map_or("-".into(), |&x| shown(x))));
+        row.push(own.map_or("-".into(), shown));
+        if let Some(fair) = &report.fair {
+            row.push(format!("{} ({})", fair.folds[i].map_or("-".into(), shown), fair.epochs[i]));
+        }
+        rows.push(row);
     }
-    format!(
-        "{}{}: accuracy {} % over {} {} folds at epoch {} of {}, the best of their mean curve\n\
-         {} ({} of training); the runs and cv.json are in {}\n",
-        output::table(&rows),
-        report.dataset,
-        percent(report.accuracy_mean * 100.0, report.accuracy_std.map(|s| s * 100.0)),
-        report.folds.len(),
-        if report.folds_are == "given" { "given" } else { "random" },
-        report.epoch,
-        report.epochs,
+    let (folds, kind) = (report.folds.len(), if report.folds_are == "given" { "given" } else { "random" });
+    let (dataset, title) = (&report.dataset, metric.title());
+    let mut text = output::table(&rows);
+    if let Some(fair) = &report.fair {
+        text += &super::seeds::table(&fair.figures, report.baseline.as_ref());
+        let mean = fair.mean.map_or("undefined".into(), |mean| both(mean, fair.std));
+        let _ = writeln!(
+            text,
+            "{dataset}: {title} {mean} over {folds} {kind} folds, each at the epoch selected on {} % of its training set",
+            fair.validation * 100.0
+        );
+    } else if let Some(figures) = &report.at_epoch {
+        text += &super::seeds::table(figures, report.baseline.as_ref());
+    }
+    let spread = report.at_epoch.as_ref().and_then(|figures| figures.get(metric));
+    if let (Some(epoch), Some(spread)) = (report.epoch, spread) {
+        let figure = both(spread.mean, spread.std);
+        let _ = match report.fair.is_some() {
+            true => writeln!(
+                text,
+                "by the tables' protocol (the best epoch of the mean test curve, optimistic): {figure} at epoch {epoch}"
+            ),
+            false => writeln!(
+                text,
+                "{dataset}: {title} {figure} over {folds} {kind} folds at epoch {epoch} of {}, the best of their mean curve",
+                report.epochs
+            ),
+        };
+    }
+    let _ = writeln!(
+        text,
+        "{} ({} of training); the runs and cv.json are in {}",
         duration(seconds),
         duration(report.seconds_training),
         out.display()
-    )
+    );
+    text
 }

@@ -1,6 +1,5 @@
 //! `ppgn reproduce figure`: the paper's inset figure, four models on one split.
 
-use super::board::Board;
 use super::reproduce::{Common, Order, Part, permission};
 use super::{duration, shown, stopped};
 use crate::cli::load::Data;
@@ -95,7 +94,7 @@ fn train(
         return Ok(Some(Vec::new()));
     }
     let jobs: Vec<_> = parts.iter().flat_map(FigurePart::jobs).cloned().collect();
-    let board = Board::new(&jobs, "runs", common.work.quiet)?;
+    let board = common.work.board(&jobs, "runs")?;
     let trained = figure.train(&data.session, parts, workers, &|job, notice| board.watch(job, notice));
     board.end();
     Ok(trained?)

@@ -5,13 +5,16 @@ pub(crate) mod cv;
 mod figure;
 pub(crate) mod reproduce;
 pub(crate) mod search;
+pub(crate) mod seeds;
 
 use super::interrupt::interrupted;
+use super::log::LogArgs;
 use super::output;
 use super::session::MemoryArgs;
 use anyhow::Result;
+use board::Board;
 use ppgn::train::Session;
-use ppgn::train::protocol::Workers;
+use ppgn::train::protocol::{Job, Workers};
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,6 +30,8 @@ pub(crate) struct WorkArgs {
     threads: Option<u16>,
     #[command(flatten)]
     memory: MemoryArgs,
+    #[command(flatten)]
+    log: LogArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -38,6 +43,11 @@ pub(crate) struct WorkArgs {
 impl WorkArgs {
     fn workers(&self) -> Workers {
         Workers::new(self.jobs.map(usize::from), self.threads.map(usize::from))
+    }
+
+    /// Shows the progress of these jobs, called by this name (`folds`), and logs them.
+    fn board(&self, jobs: &[Job], called: &str) -> Result<Board> {
+        Board::new(jobs, called, self.quiet, self.log.logs())
     }
 
     /// A session that signals interrupt, with the limit of `--max-memory`.

@@ -1,6 +1,5 @@
 //! `ppgn reproduce`: the paper's tables, measured next to printed, and its figure.
 
-use super::board::Board;
 use super::cv::percent;
 use super::figure::{self, figure};
 use super::{WorkArgs, duration, shown, stopped};
@@ -184,7 +183,7 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
     }
     let mut rows = Vec::new();
     for ((column, cv), part) in cvs.iter().zip(&parts) {
-        let board = Board::new(&part.jobs, "folds", common.work.quiet)?;
+        let board = common.work.board(&part.jobs, "folds")?;
         let Data { session, dataset, .. } = part.data;
         let report = cv.run(session, dataset, workers, &|job, notice| board.watch(job, notice));
         board.end();
@@ -234,7 +233,7 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
     if let Some(code) = permission(&part, Order::OneByOne, workers, common)? {
         return Ok(code);
     }
-    let board = Board::new(&jobs, "networks", common.work.quiet)?;
+    let board = common.work.board(&jobs, "networks")?;
     let watch = |job: &Job, notice: Notice<'_>| board.watch(job, notice);
     let ended = run_jobs(&data.session, &jobs, &data.dataset, workers, &watch);
     board.end();

@@ -1,6 +1,5 @@
 //! `ppgn search`: a grid search on one fixed split, by default over the paper's grid.
 
-use super::board::Board;
 use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
@@ -57,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let out =
         args.out.clone().unwrap_or_else(|| folder(&["search", data.dataset.name(), request.preset, &seed]));
     let search = Search::new(&request, &grid, &out)?;
-    let board = Board::new(search.jobs(), "trials", args.work.quiet)?;
+    let board = args.work.board(search.jobs(), "trials")?;
     let report = search
         .run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();

@@ -1,10 +1,11 @@
 //! Settings from a TOML file: the same names as the options.
 
+use crate::cli::division::Asked;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::train::text::shares;
-use ppgn::train::{Division, Overrides, Task};
+use ppgn::train::{Overrides, Task};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub(super) struct FileSettings {
     pub(super) targets: Vec<String>,
     pub(super) task: Option<Task>,
     pub(super) limit: Option<usize>,
-    pub(super) division: Option<Division>,
+    pub(super) division: Option<Asked>,
     pub(super) overrides: Overrides,
 }
 
@@ -57,19 +58,20 @@ fn parse_file(text: &str) -> Result<FileSettings, String> {
     take(&mut table, "preset", &mut file.preset)?;
     take(&mut table, "limit", &mut file.limit)?;
     take(&mut table, "task", &mut file.task)?;
-    let (mut target, mut fold, mut holdout, mut split) = (None::<Targets>, None, None, None::<String>);
+    let (mut target, mut split, mut split_by) = (None::<Targets>, None::<String>, None::<String>);
+    let mut asked = Asked::default();
     take(&mut table, "target", &mut target)?;
-    take(&mut table, "fold", &mut fold)?;
-    take(&mut table, "holdout", &mut holdout)?;
+    take(&mut table, "fold", &mut asked.fold)?;
+    take(&mut table, "holdout", &mut asked.holdout)?;
     take(&mut table, "split", &mut split)?;
+    take(&mut table, "split_file", &mut asked.split_file)?;
+    take(&mut table, "split_by", &mut split_by)?;
     file.targets = target.unwrap_or_default().0;
-    let split = split.as_deref().map(shares).transpose()?;
-    let divisions = [fold.map(Division::Fold), holdout.map(Division::Holdout), split.map(Division::Shares)];
-    let mut divisions = divisions.into_iter().flatten();
-    file.division = divisions.next();
-    if divisions.next().is_some() {
-        return Err("`fold`, `holdout` and `split` exclude each other".into());
-    }
+    asked.split = split.as_deref().map(shares).transpose()?;
+    asked.split_by = split_by.map(|how| how.parse()).transpose()?;
+    // A limit is checked where it is known: the command line may have one.
+    asked.check(false).map_err(|e| e.to_string())?;
+    file.division = (asked != Asked::default()).then_some(asked);
     file.overrides = toml::Value::Table(table).try_into().map_err(shown)?;
     Ok(file)
 }
@@ -93,7 +95,7 @@ mod tests {
         let file = parse_file(text).unwrap();
         assert_eq!((file.preset.as_deref(), file.limit), (Some("paper-1"), Some(7)));
         assert_eq!(file.targets, ["mu", "alpha"]);
-        assert_eq!(file.division, Some(Division::Shares([0.6, 0.2, 0.2])));
+        assert_eq!(file.division, Some(Asked { split: Some([0.6, 0.2, 0.2]), ..Asked::default() }));
         assert_eq!((file.overrides.epochs, file.overrides.blocks.unwrap()[1].product), (Some(3), Some(2)));
         assert!(parse_file("epoch = 3").unwrap_err().contains("epoch"));
         assert!(parse_file("limit = \"a\"").unwrap_err().contains("limit"));

@@ -5,11 +5,12 @@
 
 mod file;
 
+use super::division::Asked;
 use super::input::InputArgs;
 use super::load::{Data, load_to_train};
 use anyhow::Result;
 use file::read_file;
-use ppgn::train::{Division, Overrides, Preset, Request, Session, Task, limited, text};
+use ppgn::train::{Overrides, Preset, Request, Session, Task, limited, text};
 use std::path::PathBuf;
 
 /// The settings of a network and its training.
@@ -50,7 +51,7 @@ pub(crate) struct Chosen {
     /// The number of graphs to draw.
     pub(crate) limit: Option<usize>,
     /// The split in the file, if there is one.
-    pub(crate) division: Option<Division>,
+    pub(crate) division: Option<Asked>,
 }
 
 impl SettingsArgs {
@@ -89,6 +90,7 @@ impl Chosen {
     /// A run on this data.
     pub(crate) fn request<'a>(&'a self, data: &'a Data) -> Request<'a> {
         Request {
+            read: data.read.clone(),
             limit: self.limit,
             preset: &self.preset,
             overrides: self.overrides.clone(),

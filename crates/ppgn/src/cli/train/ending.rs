@@ -3,7 +3,7 @@
 use crate::cli::metrics;
 use crate::cli::output::{self, by_target, counted};
 use anyhow::Result;
-use ppgn::train::{Division, Goal, Overview, Part, Run, Summary};
+use ppgn::train::{Goal, Overview, Part, Run, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -51,9 +51,9 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
     let settings = run.settings();
     let (part, best) = summary.best.reported();
     let mut text = String::new();
-    let selected = match settings.trained().map(|trained| trained.division) {
-        Some(Division::Shares([_, validation, _])) if validation > 0.0 => String::new(),
-        _ => format!(", selected on the {part} set (optimistic)"),
+    let selected = match settings.trained().is_some_and(|trained| trained.division.has_validation()) {
+        true => String::new(),
+        false => format!(", selected on the {part} set (optimistic)"),
     };
     let early = if summary.stopped_early { " (stopped early)" } else { "" };
     let of = summary.epochs;

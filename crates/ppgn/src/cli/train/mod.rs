@@ -4,20 +4,25 @@ mod ending;
 mod progress;
 
 use super::data::DATA_HELP;
-use super::folder::made;
+use super::division::DivisionArgs;
+use super::folder::{folder, made};
 use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::load::{Data, load_to_train};
+use super::log::LogArgs;
 use super::output;
+use super::protocol::seeds::{self, How};
+use super::say;
 use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
+use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::{
-    Division, Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory,
-    limited, text,
+    Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory, limited,
 };
+pub(crate) use progress::LINE_EVERY;
 use progress::Progress;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,6 +38,10 @@ pub(crate) struct Args {
     /// The run folder [default: runs/DATASET-PRESET-SEED, with a number appended if that exists]
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     out: Option<PathBuf>,
+    /// Train with each of these seeds, such as 0-4, on the split of the first: mean and deviation of every metric, and
+    /// averaged predictions. The same command resumes [default folder: runs/DATASET-PRESET-seeds-SEEDS]
+    #[arg(long, value_name = "SEEDS", conflicts_with_all = ["resume", "seed", "limit"])]
+    seeds: Option<String>,
     /// Resume a run from its last checkpoint, with its own settings; a larger --epochs extends it
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
@@ -40,6 +49,8 @@ pub(crate) struct Args {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
+    #[command(flatten)]
+    log: LogArgs,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
@@ -53,36 +64,6 @@ pub(crate) struct Args {
     settings: SettingsArgs,
 }
 
-/// How the data is split.
-#[derive(Debug, Clone, clap::Args)]
-#[group(multiple = false)]
-struct DivisionArgs {
-    /// Train and test on this given fold of the data, counted from 1
-    #[arg(long, value_name = "K")]
-    fold: Option<usize>,
-    /// Hold out this share of the graphs as test set, such as 0.1, stratified by class
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
-    holdout: Option<f64>,
-    /// Training, validation and test set in percent, stratified by class [default: 80/10/10]
-    #[arg(long, value_name = "A/B/C", value_parser = parsed_shares)]
-    split: Option<Shares>,
-}
-
-/// Three shares that sum to 1.
-#[derive(Debug, Clone, Copy)]
-struct Shares([f64; 3]);
-
-fn parsed_shares(text: &str) -> Result<Shares, String> {
-    text::shares(text).map(Shares)
-}
-
-impl DivisionArgs {
-    fn division(&self) -> Option<Division> {
-        let fold = self.fold.map(Division::Fold);
-        fold.or(self.holdout.map(Division::Holdout)).or(self.split.map(|s| Division::Shares(s.0)))
-    }
-}
-
 /// Runs `ppgn train`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let session = args.threads.of(args.memory.session())?;
@@ -94,21 +75,38 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 
 fn start(args: &Args, session: &Session) -> Result<ExitCode> {
     let chosen = args.settings.chosen()?;
-    let division = args.division.division().or(chosen.division);
-    let division = division.unwrap_or(Division::Shares([0.8, 0.1, 0.1]));
-    if chosen.limit.is_some() && matches!(division, Division::Fold(_)) {
-        return Err(wrong("--limit cannot be used with --fold: folds divide the whole dataset"));
+    let asked = args.division.asked().or_else(|| chosen.division.clone()).unwrap_or_default();
+    asked.check(chosen.limit.is_some())?;
+    let seeds = args.seeds.as_deref().map(seed_numbers).transpose()?;
+    if seeds.is_some() && (chosen.limit.is_some() || chosen.overrides.seed.is_some()) {
+        return Err(wrong("--seeds cannot be used with a limit or a seed in the file"));
     }
-    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
+    if let Some(out) = args.out.as_ref().filter(|out| seeds.is_none() && out.exists()) {
         // Run::create checks this too, but only after the data was read.
         return Err(Error::Exists { path: out.clone() }.into());
     }
     let data = chosen.load(session, args.data.as_deref().unwrap_or("csl"), &args.input)?;
+    let first = seeds.as_ref().and_then(|seeds| seeds.first().copied());
+    let seed = first.map_or_else(|| chosen.seed(data.dataset.name()), Ok)?;
+    let division = asked.division(&data.spec, &data.dataset, seed)?;
+    if let (Some(seeds), Some(text)) = (&seeds, &args.seeds) {
+        let request = Request { division, ..chosen.request(&data) };
+        let words = [data.dataset.name(), request.preset, "seeds", text.trim()];
+        let out = args.out.clone().unwrap_or_else(|| folder(&words));
+        let workers = Workers::new(None, args.threads.threads.map(usize::from));
+        return seeds::run(
+            &request,
+            &data,
+            seeds,
+            &out,
+            &How { workers, quiet: args.quiet, json: args.json, log: args.log },
+        );
+    }
     let settings = Settings::resolve(&Request { division, ..chosen.request(&data) })?;
     let encoder = settings.encoding.encoder(&settings.schema)?;
     if !args.quiet && !encoder.ignored().is_empty() {
         let (name, left) = (settings.encoding.kind.name(), encoder.ignored().join(", "));
-        eprintln!("note: the encoding `{name}` leaves out {left} of the data");
+        say::note(&format!("the encoding `{name}` leaves out {left} of the data"));
     }
     // A run that cannot start leaves no folder.
     check_memory(&data.session, &settings, &data.dataset)?;
@@ -118,7 +116,7 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
 }
 
 fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
-    let Some(more) = args.settings.epochs_alone().filter(|_| args.division.division().is_none()) else {
+    let Some(more) = args.settings.epochs_alone().filter(|_| args.division.asked().is_none()) else {
         return Err(wrong(
             "--resume uses the run's own settings, all but --epochs; other settings make another run (--out)",
         ));
@@ -138,7 +136,8 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
         return ending::finished(&run, &summary, args.json);
     }
     let spec = args.data.as_deref().unwrap_or(&trained.data);
-    let loaded = load_to_train(session, spec, &args.input).with_context(|| {
+    let input = args.input.or_recorded(&trained.read);
+    let loaded = load_to_train(session, spec, &input).with_context(|| {
         let path = path.display();
         format!(
             "the data of {path} cannot be read (`ppgn train DATA --resume {path}` gives its new location)"
@@ -158,22 +157,27 @@ fn extend(run: &mut Run, epochs: usize) -> Result<()> {
         return Ok(());
     }
     if Run::summary(run.path())?.is_some_and(|summary| summary.stopped_early) {
-        eprintln!("note: the run was stopped early; more epochs would not change that");
+        say::note("the run was stopped early; more epochs would not change that");
         return Ok(());
     }
     let before = run.settings().training.epochs;
     output::warn(&run.verify()?);
     run.extend(epochs)?;
     if epochs > before && run.settings().training.schedule == Schedule::Cosine {
-        eprintln!("note: the epochs that are left follow a cosine over {epochs} epochs");
+        say::note(&format!("the epochs that are left follow a cosine over {epochs} epochs"));
     }
     Ok(())
 }
 
 /// Trains with progress, and ends with the result or with the command that resumes.
 fn work(args: &Args, run: &Run, data: &Data) -> Result<ExitCode> {
+    let logs = args.log.logs();
+    logs.begin(run.path())?;
     let mut progress = Progress::new(run, data.dataset.len(), args.quiet);
     let outcome = ppgn::train::train(&data.session, run, &data.dataset, &mut |event| {
+        if let Event::Epoch { epoch, .. } = event {
+            logs.add(run.path(), epoch);
+        }
         match event {
             Event::Warning(warning) => output::warn(std::slice::from_ref(warning)),
             event => progress.show(&event),

@@ -2,7 +2,8 @@
 //!
 //! Distances on paper should be those in the graph. From a circle, every node is moved again and again to the mean of
 //! where the others would have it, each weighted by the inverse square of its distance (Gansner, Koren and North,
-//! *Graph drawing by stress majorization*, 2004). Components are laid out by themselves and set side by side.
+//! *Graph drawing by stress majorization*, 2004). Components are laid out by themselves and set in rows. In the end nodes
+//! that would overlap are pushed apart.
 
 use ppgn::graph::Graph;
 use std::collections::VecDeque;
@@ -11,23 +12,85 @@ use std::collections::VecDeque;
 const LARGEST: usize = 600;
 const ITERATIONS: usize = 120;
 
-/// A place in the unit square for every node. O(iterations * n^2) for n up to 600, else O(n).
-pub(super) fn layout(graph: &Graph) -> Vec<[f64; 2]> {
+/// A place in the unit square for every node; nodes are at least `apart` from each other where there is room for that.
+/// O(iterations * n^2) for n up to 600, else O(n).
+pub(super) fn layout(graph: &Graph, apart: f64) -> Vec<[f64; 2]> {
     let n = graph.nodes();
     if n > LARGEST {
         return fit((0..n).map(|i| on_circle(i, n)).collect());
     }
+    let components: Vec<(Vec<usize>, Vec<[f64; 2]>)> = components(graph)
+        .into_iter()
+        .map(|component| (component.clone(), majorise(graph, &component)))
+        .collect();
+    let sizes: Vec<[f64; 2]> = components.iter().map(|(_, inner)| size(inner)).collect();
     let mut places = vec![[0.0; 2]; n];
-    let mut right = 0.0;
-    for component in components(graph) {
-        let inner = majorise(graph, &component);
-        let (low, high) = bounds(&inner);
-        for (&u, p) in component.iter().zip(&inner) {
-            places[u] = [p[0] - low[0] + right, p[1] - (low[1] + high[1]) / 2.0];
+    for ((component, inner), corner) in components.iter().zip(shelves(&sizes)) {
+        let (low, _) = bounds(inner);
+        for (&u, p) in component.iter().zip(inner) {
+            places[u] = [p[0] - low[0] + corner[0], p[1] - low[1] + corner[1]];
         }
-        right += high[0] - low[0] + 1.5;
     }
-    fit(places)
+    separate(fit(places), apart)
+}
+
+/// The space between components.
+const BETWEEN: f64 = 1.0;
+
+/// Corners for boxes of these sizes: in rows about half as high in all as they are wide.
+fn shelves(sizes: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let area: f64 = sizes.iter().map(|s| (s[0] + BETWEEN) * (s[1] + BETWEEN)).sum();
+    let widest = sizes.iter().map(|s| s[0]).fold(0.0, f64::max);
+    let limit = (1.5 * area.sqrt()).max(widest + BETWEEN);
+    let (mut x, mut y, mut height): (f64, f64, f64) = (0.0, 0.0, 0.0);
+    let corner = |size: &[f64; 2]| {
+        if x > 0.0 && x + size[0] > limit {
+            (x, y, height) = (0.0, y + height + BETWEEN, 0.0);
+        }
+        let corner = [x, y];
+        x += size[0] + BETWEEN;
+        height = height.max(size[1]);
+        corner
+    };
+    sizes.iter().map(corner).collect()
+}
+
+fn size(places: &[[f64; 2]]) -> [f64; 2] {
+    let (low, high) = bounds(places);
+    [high[0] - low[0], high[1] - low[1]]
+}
+
+/// Rounds of pushing nodes apart.
+const PUSHES: usize = 400;
+
+/// Pushes nodes that are nearer than this apart, each by half of what is missing, within the unit square.
+fn separate(mut places: Vec<[f64; 2]>, apart: f64) -> Vec<[f64; 2]> {
+    let n = places.len();
+    for _ in 0..PUSHES {
+        let mut moved = false;
+        for i in 0..n {
+            for j in 0..i {
+                let (dx, dy) = (places[i][0] - places[j][0], places[i][1] - places[j][1]);
+                let now = dx.hypot(dy);
+                if now >= apart {
+                    continue;
+                }
+                moved = true;
+                // Nodes in one place go into directions of their own.
+                let angle = (i * n + j) as f64;
+                let (ux, uy) = if now > 1e-9 { (dx / now, dy / now) } else { (angle.cos(), angle.sin()) };
+                let half = (apart - now) / 2.0 + 1e-6;
+                places[i] =
+                    [(places[i][0] + half * ux).clamp(0.0, 1.0), (places[i][1] + half * uy).clamp(0.0, 1.0)];
+                places[j] =
+                    [(places[j][0] - half * ux).clamp(0.0, 1.0), (places[j][1] - half * uy).clamp(0.0, 1.0)];
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    places
 }
 
 fn on_circle(i: usize, n: usize) -> [f64; 2] {
@@ -135,21 +198,51 @@ mod tests {
     #[test]
     fn neighbours_are_nearer_than_strangers_and_all_fit() {
         let path = Graph::undirected(6, (0..5).map(|i| (i, i + 1))).unwrap();
-        let p = layout(&path);
+        let p = layout(&path, 0.05);
         let d = |a: usize, b: usize| (p[a][0] - p[b][0]).hypot(p[a][1] - p[b][1]);
         assert!(d(0, 1) < d(0, 3) && d(0, 3) < d(0, 5));
         assert!(p.iter().flatten().all(|x| (0.0..=1.0).contains(x)));
-        assert_eq!(p, layout(&path));
+        assert_eq!(p, layout(&path, 0.05));
     }
 
     #[test]
     fn components_do_not_overlap() {
         let two = Graph::undirected(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]).unwrap();
-        let p = layout(&two);
+        let p = layout(&two, 0.05);
         let right = p[..3].iter().map(|q| q[0]).fold(f64::MIN, f64::max);
         let left = p[3..].iter().map(|q| q[0]).fold(f64::MAX, f64::min);
         assert!(right < left);
-        assert_eq!(layout(&Graph::undirected(1, []).unwrap()), [[0.5, 0.5]]);
-        assert_eq!(layout(&Graph::undirected(1000, []).unwrap()).len(), 1000);
+        assert_eq!(layout(&Graph::undirected(1, []).unwrap(), 0.1), [[0.5, 0.5]]);
+        assert_eq!(layout(&Graph::undirected(1000, []).unwrap(), 0.1).len(), 1000);
+    }
+
+    #[test]
+    fn sixty_nodes_do_not_overlap() {
+        let (n, last) = (60usize, 60u32);
+        let star = Graph::undirected(n, (1..last).map(|i| (0, i))).unwrap();
+        let complete = Graph::undirected(n, (0..last).flat_map(|i| (0..i).map(move |j| (i, j)))).unwrap();
+        let path = Graph::undirected(n, (1..last).map(|i| (i - 1, i))).unwrap();
+        let empty = Graph::undirected(n, []).unwrap();
+        let tree = Graph::undirected(n, (1..last).map(|i| ((i - 1) / 3, i))).unwrap();
+        let bipartite = Graph::undirected(n, (0..30).flat_map(|i| (30..60).map(move |j| (i, j)))).unwrap();
+        let grid = Graph::undirected(
+            n,
+            (0..last).flat_map(|i| {
+                let right = (i % 10 < 9).then_some((i, i + 1));
+                right.into_iter().chain((i + 10 < last).then_some((i, i + 10)))
+            }),
+        )
+        .unwrap();
+        let apart = super::super::svg::apart(n);
+        for graph in [star, complete, path, empty, tree, bipartite, grid] {
+            let p = layout(&graph, apart);
+            for i in 0..n {
+                assert!(p[i].iter().all(|x| (0.0..=1.0).contains(x)));
+                for j in 0..i {
+                    let d = (p[i][0] - p[j][0]).hypot(p[i][1] - p[j][1]);
+                    assert!(d > 0.95 * apart, "nodes {i} and {j} are {d} apart, not {apart}");
+                }
+            }
+        }
     }
 }
