@@ -13,7 +13,8 @@ use the same graphs in the same batches, which are drawn here and given to both 
 epoch: it is shown next to it, in seconds and in epochs. The yardstick for GFLOPS is PyTorch's own matrix product,
 `torch.mm`, measured in every run of the peer. `--other BINARY` runs a second ppgn in turn with the first, such as one from
 before a change. Standard output is a table in Markdown; each measurement goes to standard error as it comes, and all of
-them to `--json FILE`. `--only MUTAG` selects the rows whose name contains this text.
+them to `--json FILE`. `--only MUTAG` selects the rows whose name contains this text, `--width 32` those with blocks of
+this width; `--features N` measures the selected rows with blocks of another width than their own.
 """
 
 import argparse
@@ -28,10 +29,19 @@ import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# (graphs, nodes, input channels)
-STEPS = [(64, 18, 19), (5, 30, 38), (5, 100, 4)]
-# (dataset, limit of graphs, whether the peer needs --unlabelled because nodes have no labels)
-EPOCHS = [("MUTAG", None, False), ("NCI1", 400, False), ("IMDBBINARY", None, True), ("COLLAB", 200, True)]
+# (graphs, nodes, input channels, features)
+STEPS = [
+    (64, 18, 19, 400), (5, 30, 38, 400), (5, 100, 4, 400),
+    (1, 300, 4, 32), (1, 620, 4, 32), (4, 100, 4, 32), (8, 64, 4, 32), (64, 18, 19, 32),
+    (64, 18, 19, 64), (5, 30, 38, 64),
+]
+# (dataset, limit of graphs, features); PROTEINS always includes its largest graph, of 620 nodes.
+EPOCHS = [
+    ("MUTAG", None, 400), ("NCI1", 400, 400), ("IMDBBINARY", None, 400), ("COLLAB", 100, 400),
+    ("MUTAG", None, 32), ("IMDBBINARY", None, 32), ("NCI1", 1000, 32), ("PROTEINS", 200, 32), ("COLLAB", 100, 32),
+]
+# The peer needs --unlabelled where nodes have no labels.
+UNLABELLED = {"IMDBBINARY", "COLLAB"}
 
 # One step of the peer in a process of its own: its `bench` command has a list of shapes of its own.
 PEER_STEP = """
@@ -74,59 +84,69 @@ def main():
     parser.add_argument("--only", default="", help="only rows whose name contains this")
     parser.add_argument("--seed", type=int, default=0, help="random seed of graphs and batches")
     parser.add_argument("--json", help="write all measurements to this file")
-    parser.add_argument("--features", type=int, default=400, help="width of the blocks in steps")
+    parser.add_argument("--width", type=int, help="only rows with blocks of this width")
+    parser.add_argument("--features", type=int, help="width of the blocks, instead of the rows' own")
     parser.add_argument("--other", help="a second ppgn binary, run in turn with the first")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     parser.add_argument("--peer", default=os.path.join(ROOT, "..", "shared", "peers", "ppgn_torch.py"))
     data = os.environ.get("PPGN_DATA", os.path.join(ROOT, "..", "shared", "data"))
     parser.add_argument("--data", default=data, help="the data folder, with tu/MUTAG.zip and so on")
     args = parser.parse_args()
-    names = [step_name(shape) for shape in STEPS] + [epoch_name(row) for row in EPOCHS]
-    if not any(wanted(args, name) for name in names):
-        parser.error(f"no row is called `{args.only}`; the rows are {', '.join(names)}")
+    steps, epochs = select(args, STEPS, step_name), select(args, EPOCHS, epoch_name)
+    if not steps and not epochs:
+        names = [step_name(row) for row in STEPS] + [epoch_name(row) for row in EPOCHS]
+        parser.error(f"no row is called `{args.only}` and has that width; the rows are {'; '.join(names)}")
 
     print(f"{machine()}; {args.threads} threads, medians of {args.runs} alternating runs\n")
     measured = []
     with tempfile.TemporaryDirectory() as folder:
-        steps = [row for row in ((step_name(s), s) for s in STEPS) if wanted(args, row[0])]
         if steps:
-            head = f"| step, dense, {args.features} features | PyTorch | ppgn | ratio | GFLOPS | of torch.mm | memory | page faults per step |"
-            print(head + (" other / ppgn |" if args.other else ""))
-            print("| --- " * (9 if args.other else 8) + "|")
-        for name, shape in steps:
-            measured.append(step(args, name, shape))
-        epochs = [row for row in EPOCHS if wanted(args, epoch_name(row))]
+            head("step, dense", "GFLOPS | of torch.mm | memory | page faults per step", args)
+        measured += [step(args, row) for row in steps]
         if epochs:
-            head = "\n| epoch, batches of 5 | PyTorch | ppgn | ratio | space | rows per level | memory | preparation |"
-            print(head + (" other / ppgn |" if args.other else ""))
-            print("| --- " * (9 if args.other else 8) + "|")
-        for row in epochs:
-            measured.append(epoch(args, folder, row))
+            print()
+            head("epoch, batches of 5", "space | rows per level | memory | preparation", args)
+        measured += [epoch(args, folder, row) for row in epochs]
     if args.json:
         with open(args.json, "w") as file:
             json.dump(measured, file, indent=1)
 
 
-def wanted(args, name):
-    return args.only.replace(" ", "") in name.replace(" ", "")
+def head(first, others, args):
+    titles = f"| {first} | PyTorch | ppgn | ratio | {others} |" + (" other / ppgn |" if args.other else "")
+    print(titles)
+    print("| --- " * (titles.count("|") - 1) + "|")
 
 
-def step_name(shape):
-    return "{} x {} x {}".format(*shape)
+def select(args, rows, name):
+    """The rows to measure, with the width they are measured at."""
+    wanted = [row for row in rows if args.only.replace(" ", "") in name(row).replace(" ", "")]
+    wanted = [row for row in wanted if args.width in (None, row[-1])]
+    return list(dict.fromkeys((*row[:-1], args.features or row[-1]) for row in wanted))
+
+
+def step_name(row):
+    return "{} x {} x {}, {} features".format(*row)
 
 
 def epoch_name(row):
-    name, limit, _ = row
-    return name if limit is None else f"{name}, {limit} graphs"
+    name, limit, features = row
+    return f"{name}, {features} features" if limit is None else f"{name}, {limit} graphs, {features} features"
 
 
-def step(args, name, shape):
-    batch, nodes, inputs = map(str, shape)
-    theirs = [sys.executable, "-c", PEER_STEP, args.peer, batch, nodes, inputs, str(args.features), str(args.steps),
+def step_commands(args, row):
+    """The arguments of both sides for one step."""
+    batch, nodes, inputs, features = map(str, row)
+    theirs = [sys.executable, "-c", PEER_STEP, args.peer, batch, nodes, inputs, features, str(args.steps),
               str(args.threads)]
-    ours = ["bench", "step", "--batch", batch, "--nodes", nodes, "--inputs", inputs, "--features", str(args.features),
+    ours = ["bench", "step", "--batch", batch, "--nodes", nodes, "--inputs", inputs, "--features", features,
             "--steps", str(args.steps), "--threads", str(args.threads), "--json"]
-    peer, own, other = in_turn(args, name, theirs, ours)
+    return theirs, ours
+
+
+def step(args, row):
+    name = step_name(row)
+    peer, own, other = in_turn(args, name, *step_commands(args, row))
     a, b = middle(peer, "step_ms"), middle(own, "step_ms")
     gflops, mm = middle(own, "gflops"), middle(peer, "mm_gflops")
     # The share is taken run by run: the machine's speed changes from one to the next.
@@ -144,15 +164,15 @@ def against(other, own, key):
 
 
 def epoch(args, folder, row):
-    dataset, limit, unlabelled = row
+    dataset, limit, features = row
     text, sizes = unpack(args, folder, dataset)
     batches = os.path.join(folder, f"{dataset}.json")
     with open(batches, "w") as file:
-        json.dump(same_size_batches(sizes, limit, 5, args.seed), file)
+        json.dump(same_size_batches(sizes, limit, 5, args.seed, with_largest=dataset == "PROTEINS"), file)
     theirs = [sys.executable, args.peer, "epoch", text, "--batches", batches, "--threads", str(args.threads)]
-    theirs += ["--unlabelled"] if unlabelled else []
+    theirs += ["--features", str(features)] + (["--unlabelled"] if dataset in UNLABELLED else [])
     ours = ["bench", "epoch", os.path.join(args.data, "tu", f"{dataset}.zip"), "--preset", "paper-1",
-            "--batches", batches, "--threads", str(args.threads), "--json"]
+            "--blocks", ",".join([str(features)] * 3), "--batches", batches, "--threads", str(args.threads), "--json"]
     name = epoch_name(row)
     peer, own, other = in_turn(args, name, theirs, ours)
     assert {run["pairs"] for run in peer} == {run["pairs"] for run in own}, "the two did different work"
@@ -205,11 +225,15 @@ def unpack(args, folder, dataset):
     return path, sizes
 
 
-def same_size_batches(sizes, limit, size, seed):
+def same_size_batches(sizes, limit, size, seed, with_largest=False):
     """Graphs of one size together, at most `size` of them, in random order."""
     draw = random.Random(seed)
     groups = {}
-    for graph in draw.sample(range(len(sizes)), min(limit or len(sizes), len(sizes))):
+    drawn = draw.sample(range(len(sizes)), min(limit or len(sizes), len(sizes)))
+    largest = sizes.index(max(sizes))
+    if with_largest and largest not in drawn:
+        drawn[0] = largest
+    for graph in drawn:
         groups.setdefault(sizes[graph], []).append(graph)
     batches = [group[i : i + size] for group in groups.values() for i in range(0, len(group), size)]
     draw.shuffle(batches)

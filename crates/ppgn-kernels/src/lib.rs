@@ -17,6 +17,7 @@ mod compiled;
 mod equivariant;
 mod gemm;
 mod generalised;
+mod large;
 mod linear;
 mod matrix;
 mod mlp;

@@ -79,6 +79,12 @@ pub(crate) fn chunk_rows(rows: usize) -> usize {
     rows.div_ceil(8).next_multiple_of(crate::simd::MR).clamp(24, 60)
 }
 
+/// The minimum length of a parallel loop over matrices with this many numbers in all: small ones are packed one after
+/// another, because waking other threads would take longer.
+pub(crate) fn together(numbers: usize) -> usize {
+    if numbers < 1 << 16 { usize::MAX } else { 1 }
+}
+
 /// One of the concatenated inputs of a linear layer.
 pub(crate) struct Joined<'a, T: Real> {
     /// The input, and where its gradient goes.

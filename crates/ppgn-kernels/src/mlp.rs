@@ -4,7 +4,7 @@
 //! recomputed first; the results are identical, at the price of time instead of memory.
 
 use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
-use crate::linear::{Layer, chunk_rows};
+use crate::linear::{Layer, chunk_rows, together};
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
@@ -79,7 +79,9 @@ pub(crate) fn mlps<T: Real>(workspace: &Workspace, x: &[T], mlps: Vec<Forward<'_
     let Some(inputs) = mlps.first().map(|m| m.mlp.inputs()) else { return };
     let count = x.len() / inputs;
     let chunk = chunk_rows(count);
-    let panels: Vec<Vec<Panels<T>>> = mlps.par_iter().map(|m| m.panels(workspace)).collect();
+    let least = together(mlps.iter().map(|m| m.mlp.len()).sum());
+    let panels: Vec<Vec<Panels<T>>> =
+        mlps.par_iter().with_min_len(least).map(|m| m.panels(workspace)).collect();
     let most = mlps.iter().filter(|m| m.hidden.is_empty()).map(|m| m.mlp.hidden()).max().unwrap_or(0);
     let mut tasks: Vec<_> = x.chunks(chunk * inputs).map(|x| (x, Vec::with_capacity(mlps.len()))).collect();
     for (Forward { mlp, hidden, y }, panels) in mlps.into_iter().zip(&panels) {
@@ -121,7 +123,8 @@ impl<T: Real> Forward<'_, T> {
     fn panels(&self, workspace: &Workspace) -> Vec<Panels<T>> {
         let layers = &self.mlp.layers;
         let needed = &layers[..layers.len() - usize::from(self.y.is_none())];
-        needed.par_iter().map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
+        let needed = needed.par_iter().with_min_len(together(self.mlp.len()));
+        needed.map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
     }
 }
 
@@ -183,9 +186,15 @@ impl<T: Real> Backward<'_, T> {
     }
 }
 
+/// The matrices that map gradients back through layer l of every MLP.
+fn panels<T: Real>(workspace: &Workspace, mlps: &[Backward<'_, T>], l: usize) -> Vec<Panels<T>> {
+    let least = together(mlps.iter().map(|m| m.mlp.layers[l].len()).sum());
+    mlps.par_iter().with_min_len(least).map(|m| m.back(workspace, l)).collect()
+}
+
 /// From layer l's output to its input, a hidden layer, which the gradient overwrites.
 fn hidden_backward<T: Real>(workspace: &Workspace, mlps: &mut [Backward<'_, T>], l: usize) {
-    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(workspace, l)).collect();
+    let panels = panels(workspace, mlps, l);
     let mut tasks = Vec::new();
     for (m, panels) in mlps.iter_mut().zip(&panels) {
         let layer = &m.mlp.layers[l];
@@ -204,7 +213,7 @@ fn hidden_backward<T: Real>(workspace: &Workspace, mlps: &mut [Backward<'_, T>],
 
 /// From the first layers' outputs to the rows.
 fn rows_backward<T: Real>(workspace: &Workspace, mlps: &[Backward<'_, T>], dx: &mut [T]) {
-    let panels: Vec<Panels<T>> = mlps.par_iter().map(|m| m.back(workspace, 0)).collect();
+    let panels = panels(workspace, mlps, 0);
     let inputs = mlps[0].mlp.inputs();
     let chunk = chunk_rows(dx.len() / inputs);
     dx.par_chunks_mut(chunk * inputs).with_max_len(1).enumerate().for_each(|(n, dx)| {

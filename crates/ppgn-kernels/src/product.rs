@@ -6,6 +6,7 @@
 //! graph: it gathers them ([`crate::planes`]) and multiplies in tiles of 3 by 3 entries, within blocks that fit the
 //! cache.
 
+use crate::large::{self, Source, Write};
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
 use crate::real::Real;
 use crate::shared::{Shared, numbers};
@@ -33,8 +34,10 @@ impl Square {
 /// Side length of a block, in entries.
 const BLOCK: usize = 48;
 
-/// Channels per task: whole cache lines, so that tasks share none.
+/// Channels per task: whole cache lines, so that tasks share none; fewer where there would be fewer than this many
+/// tasks per thread. (Tasks do not affect any sum.)
 const CHANNELS: usize = 64;
+const TASKS: usize = 4;
 
 /// W from Y1 and Y2.
 ///
@@ -53,9 +56,12 @@ pub(crate) fn product<T: Real>(
 ) {
     check(graphs, channels, w.len(), &[y1.len(), y2.len()]);
     let w = Shared::new(w);
-    tasks(graphs, channels)
-        .filter(|_| !workspace.is_stopped())
-        .for_each(|(graph, part)| dispatch(Forward { workspace, graph, part, y1, y2, w: &w }));
+    tasks(graphs, channels).filter(|_| !workspace.is_stopped()).for_each(
+        |(graph, part)| match large::is_large(graph.nodes) {
+            true => large_forward(workspace, graph, part, [y1, y2], &w),
+            false => dispatch(Forward { workspace, graph, part, y1, y2, w: &w }),
+        },
+    );
 }
 
 /// Overwrites Y1 and Y2 with their gradients, each already 0 where Y1 (or Y2) is not above 0: the derivative of the
@@ -76,9 +82,12 @@ pub(crate) fn product_backward<T: Real>(
 ) {
     check(graphs, channels, dw.len(), &[y1.len(), y2.len()]);
     let (y1, y2) = (Shared::new(y1), Shared::new(y2));
-    tasks(graphs, channels)
-        .filter(|_| !workspace.is_stopped())
-        .for_each(|(graph, part)| dispatch(Backward { workspace, graph, part, dw, y1: &y1, y2: &y2 }));
+    tasks(graphs, channels).filter(|_| !workspace.is_stopped()).for_each(
+        |(graph, part)| match large::is_large(graph.nodes) {
+            true => large_backward(workspace, graph, part, dw, [&y1, &y2]),
+            false => dispatch(Backward { workspace, graph, part, dw, y1: &y1, y2: &y2 }),
+        },
+    );
 }
 
 fn check(graphs: &[Square], channels: usize, length: usize, others: &[usize]) {
@@ -103,9 +112,53 @@ pub(crate) fn within(graphs: &[Square], order: usize, channels: usize, length: u
 
 /// Every combination of a graph and a group of channels.
 fn tasks(graphs: &[Square], channels: usize) -> impl ParallelIterator<Item = (Square, Part)> {
-    let parts = || Part::all(channels).cut(CHANNELS);
-    let all: Vec<_> = graphs.iter().flat_map(|&graph| parts().map(move |part| (graph, part))).collect();
+    let few = graphs.len() * channels.div_ceil(CHANNELS) < TASKS * rayon::current_num_threads();
+    let width = |nodes| match few || large::is_large(nodes) {
+        true => large::CHANNELS,
+        false => CHANNELS,
+    };
+    let parts = |graph: Square| Part::all(channels).cut(width(graph.nodes)).map(move |part| (graph, part));
+    let all: Vec<_> = graphs.iter().flat_map(|&graph| parts(graph)).collect();
     all.into_par_iter().with_max_len(1)
+}
+
+/// Some channels of a large graph's W.
+fn large_forward<T: Real>(
+    workspace: &Workspace,
+    graph: Square,
+    part: Part,
+    [y1, y2]: [&[T]; 2],
+    w: &Shared<'_, T>,
+) {
+    let (n, channels) = (graph.nodes, part.width);
+    let at = |i: usize, j: usize| part.at(graph.start + i * n + j);
+    let right = Source { n, channels, pair: |i, j| &y2[at(i, j)..][..channels] }.pack(workspace);
+    let left = Source { n, channels, pair: |i, j| &y1[at(i, j)..][..channels] };
+    // SAFETY: only this task writes these channels of this graph.
+    unsafe { left.multiply(workspace, &right, w, at, T::rounded(graph.factor), Write::Set) };
+}
+
+/// Some channels of the gradients of a large graph, written over Y1 and Y2.
+fn large_backward<T: Real>(
+    workspace: &Workspace,
+    graph: Square,
+    part: Part,
+    dw: &[T],
+    [y1, y2]: [&Shared<'_, T>; 2],
+) {
+    let (n, channels) = (graph.nodes, part.width);
+    let factor = T::rounded(graph.factor);
+    let at = |i: usize, j: usize| part.at(graph.start + i * n + j);
+    let d = Source { n, channels, pair: |i, k| &dw[at(i, k)..][..channels] };
+    // SAFETY: only this task accesses these channels of this graph. Y2 is packed before it is overwritten; Y1 is
+    // overwritten last, by tasks that do not read it.
+    unsafe {
+        let right = Source { n, channels, pair: |k, j| &*y2.part(at(j, k), channels) }.pack(workspace);
+        // dY2 = Y1^T dW and dY1 = dW Y2^T.
+        let left = Source { n, channels, pair: |j, i| &*y1.part(at(i, j), channels) };
+        left.multiply(workspace, &d.pack(workspace), y2, at, factor, Write::Masked);
+        d.multiply(workspace, &right, y1, at, factor, Write::Masked);
+    }
 }
 
 struct Forward<'a, T> {
@@ -136,6 +189,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
+            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             grid.scatter::<T, S>(part, row, out, |at, numbers| {
                 // SAFETY: only this task writes these channels of this graph.
@@ -180,6 +234,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             grid.gather::<T, S>(part, row, d, |at, to| {
                 scale::<T, S>(to, &self.dw[at..at + to.len()], factor);
             });
+            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
             grid.scatter::<T, S>(part, row, out, |at, numbers| masked::<T, S>(self.y1, at, numbers));

@@ -28,6 +28,14 @@ impl<'a, T: Copy> Shared<'a, T> {
         Shared { numbers: numbers.as_mut_ptr(), length: numbers.len(), lifetime: PhantomData }
     }
 
+    /// Where the `length` numbers starting at `start` begin: for tasks whose numbers are interleaved.
+    #[inline(always)]
+    pub(crate) fn pointer(&self, start: usize, length: usize) -> *mut T {
+        assert!(start.checked_add(length).is_some_and(|end| end <= self.length));
+        // SAFETY: within the borrowed slice.
+        unsafe { self.numbers.add(start) }
+    }
+
     /// The `length` numbers starting at `start`.
     ///
     /// # Safety
@@ -35,8 +43,7 @@ impl<'a, T: Copy> Shared<'a, T> {
     #[allow(clippy::mut_from_ref, reason = "the caller guarantees that slices do not overlap")]
     #[inline(always)]
     pub(crate) unsafe fn part(&self, start: usize, length: usize) -> &mut [T] {
-        assert!(start.checked_add(length).is_some_and(|end| end <= self.length));
         // SAFETY: within the borrowed slice, and not accessed by others.
-        unsafe { std::slice::from_raw_parts_mut(self.numbers.add(start), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.pointer(start, length), length) }
     }
 }

@@ -5,7 +5,7 @@ use super::{Block, Branch, Computed, Keep, Kept, Pairs, Product, slices};
 use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::generalised_product;
 use crate::generalised::quotient::quotient_generalised;
-use crate::linear::{Layer, add_to, chunk_rows};
+use crate::linear::{Layer, add_to, chunk_rows, together};
 use crate::mlp::{Forward, Mlp, mlps};
 use crate::norm;
 use crate::product::product;
@@ -167,7 +167,8 @@ impl<'a, T: Real> Block<'a, T> {
         panels: impl Fn(&Layer<'a, T>, usize, usize) -> Panels<T> + Sync,
     ) -> Vec<Panels<T>> {
         let columns: Vec<(usize, usize)> = self.columns().map(|(_, width, from)| (from, width)).collect();
-        columns.into_par_iter().map(|(from, width)| panels(&join, from, width)).collect()
+        let columns = columns.into_par_iter().with_min_len(together(join.len()));
+        columns.map(|(from, width)| panels(&join, from, width)).collect()
     }
 }
 

@@ -41,6 +41,32 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     *tile = sums;
 }
 
+/// The same for the first vector of every row alone: the last columns of a matrix often fill no more.
+///
+/// # Safety
+/// As for [`accumulate`].
+#[inline(always)]
+pub(super) unsafe fn accumulate_half<T: Real, S: Simd<T>, const M: usize>(
+    tile: &mut Tile<S::V, M>,
+    depth: usize,
+    a: *const T,
+    row: usize,
+    step: usize,
+    b: *const T,
+) {
+    let mut sums = tile.map(|row| row[0]);
+    for p in 0..depth {
+        // SAFETY: within the bounds the caller guarantees.
+        let line = unsafe { S::load(b.add(p * S::NR)) };
+        for (i, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: as above.
+            let x = S::splat(unsafe { *a.add(i * row + p * step) });
+            *sum = S::multiply_add(x, line, *sum);
+        }
+    }
+    tile.iter_mut().zip(sums).for_each(|(row, sum)| row[0] = sum);
+}
+
 /// The numbers of a tile; only the first NR of each row are valid.
 #[inline(always)]
 pub(super) fn spill<T: Real, S: Simd<T>, const M: usize>(tile: &Tile<S::V, M>) -> [[T; MAX_NR]; M] {

@@ -43,6 +43,9 @@ const MANY: usize = 408;
 const SOME: usize = 204;
 const FEW: usize = 102;
 
+/// Multiplications below which a single thread is faster: waking another takes some microseconds.
+const SMALL: usize = 1 << 19;
+
 /// Rows packed at a time.
 const DEPTH: usize = 252;
 
@@ -61,6 +64,7 @@ pub(crate) fn outer<T: Real>(workspace: &Workspace, products: Vec<Product<'_, T>
     // How the rows of C are divided among tasks does not affect any sum, so it may depend on the number of threads.
     let count = parts.iter().map(|later| later.len() + 1).sum::<usize>();
     let height = if count >= 2 * rayon::current_num_threads() { MANY } else { SOME };
+    let work: usize = products.iter().map(|p| p.rows() * p.height() * p.width()).sum();
     let (mut tasks, mut small) = (Vec::new(), Vec::new());
     for (product, later) in products.iter_mut().zip(&mut parts) {
         let mut wholes = product.tasks(workspace, later);
@@ -71,7 +75,11 @@ pub(crate) fn outer<T: Real>(workspace: &Workspace, products: Vec<Product<'_, T>
             small.extend(rest.into_iter().flat_map(|rest| rest.cut(FEW)));
         }
     }
-    tasks.into_iter().chain(small).par_bridge().for_each(dispatch);
+    let all = tasks.into_iter().chain(small);
+    match work < SMALL {
+        true => all.for_each(dispatch),
+        false => all.par_bridge().for_each(dispatch),
+    }
     for (product, later) in products.iter_mut().zip(&parts) {
         product.add(later);
     }

@@ -1,7 +1,7 @@
 //! Matrices packed for the registers.
 
 use crate::real::Real;
-use crate::shared::numbers as count;
+use crate::shared::{Shared, numbers as count};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 
@@ -42,6 +42,33 @@ impl<T: Real> Panels<T> {
     /// Packs a matrix. O(depth * columns).
     pub(crate) fn new(workspace: &Workspace, matrix: View<'_, T>) -> Self {
         dispatch(Pack { workspace, matrix })
+    }
+
+    /// Panels `[depth, columns]` with unspecified values, to be written through [`shared`](Self::shared).
+    pub(crate) fn dirty(workspace: &Workspace, depth: usize, columns: usize) -> Self {
+        let width = dispatch::<T, _>(Width);
+        Panels {
+            numbers: Buffer::dirty(workspace, count(depth, columns.next_multiple_of(width))),
+            depth,
+            columns,
+        }
+    }
+
+    /// The numbers of all panels: entry (k, j) is number `j % NR` of line k of panel `j / NR`.
+    pub(crate) fn shared(&mut self) -> Shared<'_, T> {
+        Shared::new(&mut self.numbers)
+    }
+}
+
+/// The width of a panel at the current level.
+struct Width;
+
+impl<T: Real> Kernel<T> for Width {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) -> usize {
+        S::NR
     }
 }
 

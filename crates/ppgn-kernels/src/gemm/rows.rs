@@ -1,6 +1,6 @@
 //! Rows times a matrix, fused with the bias before and the ReLU after.
 
-use super::micro::{accumulate, spill};
+use super::micro::{accumulate, accumulate_half, spill};
 use super::pack::Panels;
 use crate::real::Real;
 use crate::shared::numbers;
@@ -104,7 +104,12 @@ impl<T: Real> Rows<'_, T> {
             }
         }
         // SAFETY: `a` holds M rows of `depth` numbers, `b` a panel of `depth` lines.
-        unsafe { accumulate::<T, S, M>(&mut tile, depth, a.as_ptr(), depth, 1, b.as_ptr()) };
+        unsafe {
+            match columns - from > S::LANES {
+                true => accumulate::<T, S, M>(&mut tile, depth, a.as_ptr(), depth, 1, b.as_ptr()),
+                false => accumulate_half::<T, S, M>(&mut tile, depth, a.as_ptr(), depth, 1, b.as_ptr()),
+            }
+        }
         if !whole {
             return self.edge(&mut spill::<T, S, M>(&tile), row, from);
         }

@@ -4,10 +4,11 @@
 //! = 2 this is the matrix product Y2 . Y1. On the dense space everything is computed by *lines*, the n tuples that
 //! differ only in their last node: they and their channels are contiguous in memory. A line of W is a sum over j of one
 //! row of Yk times k - 1 lines of the other factors, elementwise; so is a line of every gradient except that of Yk,
-//! whose rows are sums over such lines. Every line is computed by a single task, in a fixed order. On the quotient
-//! space ([`quotient`]) rows are gathered.
+//! whose rows are sums over such lines. Every line is computed by a single task, in a fixed order. Order 3 has a kernel of
+//! its own ([`triples`]). On the quotient space ([`quotient`]) rows are gathered.
 
 pub(crate) mod quotient;
+mod triples;
 
 use crate::mlp::mask;
 use crate::product::{Square, within};
@@ -32,6 +33,9 @@ pub(crate) fn generalised_product<T: Real>(
     w: &mut [T],
 ) {
     assert!(ys.len() >= 2 && ys.iter().all(|y| y.len() == w.len()));
+    if let &[y1, y2, y3] = ys {
+        return triples::product(workspace, graphs, channels, [y1, y2, y3], w);
+    }
     each_line(workspace, graphs, ys.len(), channels, w, |graph, line, out| {
         dispatch(Sum { graph, line, channels, out, last: ys[ys.len() - 1], factors: &ys[..ys.len() - 1] });
     });
@@ -56,6 +60,9 @@ pub(crate) fn generalised_product_backward<T: Real>(
     let order = ys.len();
     assert!(order >= 2 && ds.len() == order);
     assert!(ys.iter().all(|y| y.len() == dw.len()) && ds.iter().all(|d| d.len() == dw.len()));
+    if let (&[y1, y2, y3], [d1, d2, d3]) = (ys, &mut *ds) {
+        return triples::product_backward(workspace, graphs, channels, dw, [y1, y2, y3], [d1, d2, d3]);
+    }
     for (q, d) in ds.iter_mut().enumerate() {
         each_line(workspace, graphs, order, channels, d, |graph, line, out| {
             match q + 1 < order {

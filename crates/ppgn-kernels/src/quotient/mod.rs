@@ -10,6 +10,7 @@
 mod rows;
 mod whole;
 
+use crate::large;
 use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::{Shared, numbers};
@@ -47,7 +48,11 @@ pub struct ColourMatrix<'a> {
 impl ColourMatrix<'_> {
     /// Asserts that every index read later is within bounds, for tuples of this order.
     pub(crate) fn check(&self, order: usize) {
-        assert!(self.matrix.iter().all(|&row| (row as usize) < self.below));
+        // A maximum, unlike `all`, is computed with vectors.
+        assert!(
+            self.matrix.is_empty()
+                || (self.matrix.iter().fold(0, |m, &row| m.max(row)) as usize) < self.below
+        );
         let order = u32::try_from(order).expect("tuples have a length that can be counted");
         for example in self.examples {
             let tuples = self.nodes[example.graph as usize].checked_pow(order);
@@ -84,6 +89,11 @@ impl Own {
         let n = colours.nodes[self.graph];
         8 * self.rows.len() > n * (n + 32)
     }
+
+    /// Whether the whole product is that of a large graph.
+    fn is_large(&self, colours: &ColourMatrix<'_>) -> bool {
+        large::is_large(colours.nodes[self.graph])
+    }
 }
 
 /// The rows of every graph that has any.
@@ -117,10 +127,14 @@ pub(crate) fn quotient_product<T: Real>(
     assert_eq!(w.len(), numbers(colours.examples.len(), channels));
     let all = by_graph(&colours);
     let w = Shared::new(w);
-    let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels)).collect();
+    let few = all.len() * channels.div_ceil(FORWARD) < TASKS * rayon::current_num_threads();
+    let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels, few)).collect();
     tasks.into_par_iter().with_max_len(1).filter(|_| !workspace.is_stopped()).for_each(|task| match task {
         Task::Rows(graph, rows) => dispatch(rows::Forward { colours, graph, rows, channels, y1, y2, w: &w }),
-        Task::Whole(own, part) => dispatch(whole::Forward { workspace, colours, own, part, y1, y2, w: &w }),
+        Task::Whole(own, part) => {
+            let task = whole::Forward { workspace, colours, own, part, y1, y2, w: &w };
+            if own.is_large(&colours) { task.large() } else { dispatch(task) }
+        }
     });
 }
 
@@ -133,9 +147,10 @@ enum Task<'a> {
 }
 
 impl Own {
-    fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize) -> Vec<Task<'_>> {
+    fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize, few: bool) -> Vec<Task<'_>> {
+        let width = if few || self.is_large(colours) { large::CHANNELS } else { FORWARD };
         match self.is_whole(colours) {
-            true => Part::all(channels).cut(FORWARD).map(|part| Task::Whole(self, part)).collect(),
+            true => Part::all(channels).cut(width).map(|part| Task::Whole(self, part)).collect(),
             false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
         }
     }
@@ -163,7 +178,9 @@ pub(crate) fn quotient_product_backward<T: Real>(
     assert_eq!(dw.len(), numbers(colours.examples.len(), channels));
     let all = by_graph(&colours);
     let (d1, d2) = (Shared::new(d1), Shared::new(d2));
-    let parts: Vec<Part> = Part::all(channels).cut(BACKWARD).collect();
+    let few = channels.div_ceil(BACKWARD) < TASKS * rayon::current_num_threads();
+    let width = if few { large::CHANNELS } else { BACKWARD };
+    let parts: Vec<Part> = Part::all(channels).cut(width).collect();
     parts.into_par_iter().with_max_len(1).for_each(|part| {
         let d = [&d1, &d2];
         dispatch(Clear { rows: colours.below, part, d, y: None });
@@ -173,6 +190,7 @@ pub(crate) fn quotient_product_backward<T: Real>(
             }
             let share = Share { workspace, colours, own, part, dw, y: [y1, y2], d };
             match own.is_whole(&colours) {
+                true if own.is_large(&colours) => whole::Backward(share).large(),
                 true => dispatch(whole::Backward(share)),
                 false => dispatch(rows::Backward(share)),
             }
@@ -192,9 +210,11 @@ struct Share<'a, T> {
     d: [&'a Shared<'a, T>; 2],
 }
 
-/// Channels per task: whole cache lines, so that tasks share none.
+/// Channels per task: whole cache lines, so that tasks share none; fewer where there would be fewer than this many
+/// tasks per thread. (Tasks do not affect any sum.)
 const FORWARD: usize = 64;
 const BACKWARD: usize = 32;
+const TASKS: usize = 4;
 
 /// Sets a range of channels of all rows to 0; or, given the output of a ReLU, only where that is 0.
 struct Clear<'a, T> {

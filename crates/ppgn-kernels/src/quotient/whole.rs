@@ -2,6 +2,8 @@
 //! time, and multiplied as on the dense space; then the required entries are extracted.
 
 use super::{ColourMatrix, Own, Share};
+use crate::large::{Source, Write};
+use crate::linear::add_to;
 use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
 use crate::product::{Entries, multiply};
 use crate::real::Real;
@@ -35,6 +37,7 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
             for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
                 grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
             }
+            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
             multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
             for &(row, place) in &self.own.rows {
                 grid.entry::<T, S>(part, row as usize, place as usize, |to, at, width| {
@@ -43,6 +46,28 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
                     scale::<T, S>(to, &out[at..at + width], factor);
                 });
             }
+        }
+    }
+}
+
+impl<T: Real> Forward<'_, T> {
+    /// The same for a large graph.
+    pub(super) fn large(self) {
+        let Forward { workspace, colours, own, part, y1, y2, w } = self;
+        let (n, matrix) = colours.matrix_of(own.graph);
+        let channels = part.width;
+        let at = |i: usize, j: usize| part.at(matrix[i * n + j] as usize);
+        let right = Source { n, channels, pair: |i, j| &y2[at(i, j)..][..channels] }.pack(workspace);
+        let left = Source { n, channels, pair: |i, j| &y1[at(i, j)..][..channels] };
+        let mut out = Buffer::<T>::dirty(workspace, n * n * channels);
+        let factor = T::rounded(colours.factors[own.graph]);
+        let place = |i: usize, k: usize| (i * n + k) * channels;
+        // SAFETY: every pair has a place of its own.
+        unsafe { left.multiply(workspace, &right, &Shared::new(&mut out), place, factor, Write::Set) };
+        for &(row, place) in &own.rows {
+            // SAFETY: each row belongs to one graph, and only this task writes these channels of it.
+            let to = unsafe { w.part(part.at(row as usize), channels) };
+            to.copy_from_slice(&out[place as usize * channels..][..channels]);
         }
     }
 }
@@ -74,12 +99,50 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
                     add_scaled::<T, S>(&mut d[at..at + width], &dw[from..from + width], factor);
                 });
             }
+            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
             add::<T, S>(grid, part, matrix, out, to[0]);
             multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
             add::<T, S>(grid, part, matrix, out, to[1]);
         }
+    }
+}
+
+impl<T: Real> Backward<'_, T> {
+    /// The same for a large graph.
+    pub(super) fn large(self) {
+        let Share { workspace, colours, own, part, dw, y: [y1, y2], d: [d1, d2] } = self.0;
+        let (n, matrix) = colours.matrix_of(own.graph);
+        let channels = part.width;
+        let mut dense = Buffer::<T>::zeros(workspace, n * n * channels);
+        for &(row, place) in &own.rows {
+            // Two rows may share a tuple: their contributions are added.
+            let to = &mut dense[place as usize * channels..][..channels];
+            add_to(to, &dw[part.at(row as usize)..][..channels]);
+        }
+        let at = |i: usize, j: usize| part.at(matrix[i * n + j] as usize);
+        let place = |i: usize, k: usize| (i * n + k) * channels;
+        let factor = T::rounded(colours.factors[own.graph]);
+        let mut out = Buffer::<T>::dirty(workspace, n * n * channels);
+        let add = |out: &[T], to: &Shared<'_, T>| {
+            for (numbers, &row) in out.chunks_exact(channels).zip(matrix) {
+                // SAFETY: only one task accesses these channels.
+                add_to(unsafe { to.part(part.at(row as usize), channels) }, numbers);
+            }
+        };
+        // dY1 = dW Y2^T and dY2 = Y1^T dW.
+        let d = Source { n, channels, pair: |i, k| &dense[place(i, k)..][..channels] };
+        let right = Source { n, channels, pair: |k, j| &y2[at(j, k)..][..channels] }.pack(workspace);
+        // SAFETY: every pair has a place of its own.
+        unsafe { d.multiply(workspace, &right, &Shared::new(&mut out), place, factor, Write::Set) };
+        drop(right);
+        add(&out, d1);
+        let left = Source { n, channels, pair: |j, i| &y1[at(i, j)..][..channels] };
+        let right = d.pack(workspace);
+        // SAFETY: as above.
+        unsafe { left.multiply(workspace, &right, &Shared::new(&mut out), place, factor, Write::Set) };
+        add(&out, d2);
     }
 }
 
@@ -102,7 +165,13 @@ fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], t
 impl<'a> ColourMatrix<'a> {
     /// A graph's grid, and the row below of every pair.
     fn grid<T: Real, S: Simd<T>>(&self, graph: usize) -> (Grid, &'a [u32]) {
+        let (n, matrix) = self.matrix_of(graph);
+        (Grid::new::<T, S>(n), matrix)
+    }
+
+    /// A graph's number of nodes, and the row below of every pair.
+    fn matrix_of(&self, graph: usize) -> (usize, &'a [u32]) {
         let n = self.nodes[graph];
-        (Grid::new::<T, S>(n), &self.matrix[self.offsets[graph]..][..n * n])
+        (n, &self.matrix[self.offsets[graph]..][..n * n])
     }
 }

@@ -6,6 +6,9 @@
 
 #[cfg(target_arch = "x86_64")]
 mod lines;
+mod transpose;
+
+pub(crate) use transpose::{SIDE, transpose};
 
 use crate::real::Real;
 use std::sync::LazyLock;

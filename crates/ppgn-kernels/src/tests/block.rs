@@ -119,11 +119,35 @@ fn a_graph_larger_than_a_cache_block() {
     compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
 }
 
+/// Beyond 120 nodes the product is a matrix product per channel; the channels fill one group and part of a second.
+#[test]
+fn a_large_graph_beside_a_small_one() {
+    let (graphs, rows) = squares(&[5, 121]);
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
+    compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-4);
+}
+
 #[test]
 fn quotient_blocks_match_the_equations() {
     // The colours may be arbitrary: the kernels do not require them to be stable. A few rows are computed one by one;
     // for many, the whole product is computed.
-    for (nodes, below, above) in [(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)] {
+    quotient_blocks(
+        &[(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)],
+        &forms(),
+        [1e-12, 2e-5],
+    );
+}
+
+#[test]
+fn a_large_graph_on_the_quotient_space() {
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    quotient_blocks(&[(122, 300, 40), (122, 300, 3000)], &[form], [1e-11, 2e-4]);
+}
+
+/// Blocks on one graph: `(nodes, rows below, rows above)`, with the tolerances of f64 and f32.
+fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances: [f64; 2]) {
+    for &(nodes, below, above) in shapes {
         let mut random = Random::new(1);
         let mut pick = |below: usize| random.bits() as usize % below;
         let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
@@ -141,16 +165,16 @@ fn quotient_blocks_match_the_equations() {
         let pairs = Pairs::Quotient { colours, parents: &parents };
         let way =
             Way::Quotient { examples: &examples, parents: &parents, nodes, factor: 0.5, matrix: &matrix };
-        for (f, form) in forms().iter().enumerate() {
-            compare::<f64>(form, pairs, &way, [below, above], f as u64, 1e-12);
-            compare::<f32>(form, pairs, &way, [below, above], f as u64, 2e-5);
+        for (f, form) in forms.iter().enumerate() {
+            compare::<f64>(form, pairs, &way, [below, above], f as u64, tolerances[0]);
+            compare::<f32>(form, pairs, &way, [below, above], f as u64, tolerances[1]);
         }
     }
 }
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    let (graphs, rows) = squares(&[9, 14, 3, 30]);
+    let (graphs, rows) = squares(&[9, 14, 3, 30, 123]);
     let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
     let mut random = Random::new(8);
     let (p, x, d) = (

@@ -193,7 +193,8 @@ impl<'a> Assembly<'a> {
         for (number, &graph) in graphs.iter().enumerate() {
             let coloured = &colours.0.graphs[graph];
             let (start, n) = (entries.len(), coloured.nodes);
-            let mut tuple = 0;
+            // The next pair on the diagonal. (A remainder per pair would take longer than all the rest.)
+            let (mut tuple, mut diagonal) = (0, 0);
             coloured.places.for_each(|place| {
                 // Lists are in the order of first pairs: a new entry is always the next.
                 if start + place == entries.len() {
@@ -201,7 +202,10 @@ impl<'a> Assembly<'a> {
                     let pattern = if order == 2 { 0 } else { patterns.of(&digits(tuple, n, order)) as u32 };
                     entries.push(Entry { example, pattern, counts: [0; 2] });
                 }
-                let second = order == 2 && tuple % (n + 1) != 0;
+                let second = order == 2 && tuple != diagonal;
+                if tuple == diagonal {
+                    diagonal += n + 1;
+                }
                 entries[start + place].counts[usize::from(second)] += 1;
                 tuple += 1;
             });
@@ -216,6 +220,8 @@ impl<'a> Assembly<'a> {
     fn fill(&self, into: &mut Level, level: usize, whole: bool) {
         into.rows = self.ids.len();
         if whole || level < self.colours.depth() {
+            let tuples = |&graph: &usize| self.colours.0.graphs[graph].places.len();
+            into.matrix.reserve_exact(self.graphs.iter().map(tuples).sum());
             for (number, &graph) in self.graphs.iter().enumerate() {
                 let row = &self.row[self.starts[number]..self.starts[number + 1]];
                 self.colours.0.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));

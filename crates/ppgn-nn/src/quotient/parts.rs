@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Places::Narrow(places) => places.len(),
             Places::Wide(places) => places.len(),
