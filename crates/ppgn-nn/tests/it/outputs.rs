@@ -212,7 +212,7 @@ fn cycles(graph: &Graph) -> Vec<f64> {
 fn cycles_through_a_node_are_learned() {
     let graphs = generate("gnp:n=9,p=0.35,count=260").unwrap().graphs().to_vec();
     let (train, test) = graphs.split_at(200);
-    let learner = learner(Level::Node, 2, 60, &graphs);
+    let learner = learner(Level::Node, 2, 40, &graphs);
     let of = |graphs: &[Graph]| graphs.iter().flat_map(cycles).collect::<Vec<f64>>();
     let known = of(train);
     let column = |c: usize| known.iter().skip(c).step_by(2);
@@ -255,7 +255,7 @@ fn distances(graph: &Graph) -> Vec<usize> {
 fn the_distance_of_two_nodes_is_learned() {
     let graphs = generate("gnp:n=9,p=0.25,count=260").unwrap().graphs().to_vec();
     let (train, test) = graphs.split_at(200);
-    let learner = learner(Level::Pair, 6, 40, &graphs);
+    let learner = learner(Level::Pair, 6, 25, &graphs);
     let of = |graphs: &[&Graph]| graphs.iter().flat_map(|graph| distances(graph)).collect::<Vec<usize>>();
     let network = learner.learn(train, |graphs, scores| Loss::cross_entropy(&of(graphs)).of(scores));
     let (wanted, scores) = (of(&test.iter().collect::<Vec<_>>()), learner.scores(&network, test));
