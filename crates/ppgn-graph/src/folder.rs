@@ -16,9 +16,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The extensions by which a word is recognised as a file, without their dots.
-pub const EXTENSIONS: [&str; 20] = [
+pub const EXTENSIONS: [&str; 24] = [
     "txt", "zip", "npz", "g6", "s6", "d6", "graph6", "sparse6", "digraph6", "sdf", "jsonl", "ndjson", "csv",
-    "tsv", "edges", "el", "edgelist", "graphml", "gml", "json",
+    "tsv", "edges", "el", "edgelist", "graphml", "gml", "json", "smi", "smiles", "sd", "mol",
 ];
 
 /// A dataset in the data folder.

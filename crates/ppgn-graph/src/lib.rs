@@ -11,6 +11,7 @@
 //! # Ok::<(), ppgn_graph::Error>(())
 //! ```
 
+mod chem;
 mod dataset;
 mod error;
 mod float;

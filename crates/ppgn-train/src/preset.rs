@@ -90,12 +90,15 @@ impl Preset {
 }
 
 impl Preset {
-    /// The preset for data with this schema: `small` uses the encoding `qm9` for molecules with positions, if all that it
-    /// needs is there, instead of leaving distances out.
+    /// The preset for data with this schema: `small` uses the encoding `qm9` for molecules as QM9 has them, and distances
+    /// beside its own encoding for other graphs with positions, instead of leaving them out.
     pub(crate) fn fitted(self, schema: &Schema) -> Self {
         let molecules = Encoding::from(Kind::Qm9);
         if self.encoding == small().encoding && molecules.encoder(schema).is_ok() {
             return Preset { encoding: molecules, ..self };
+        }
+        if self.encoding == small().encoding && schema.positions {
+            return Preset { encoding: Encoding { distances: true, ..self.encoding }, ..self };
         }
         self
     }

@@ -81,30 +81,34 @@ pub struct Encoding {
     /// `paper` only: the transposed adjacency as a further channel (for directed graphs).
     #[serde(default)]
     pub transposed: bool,
+    /// `paper` only: the distances between all nodes as a further channel (for graphs with positions).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub distances: bool,
 }
 
 impl From<Kind> for Encoding {
     fn from(kind: Kind) -> Self {
-        Encoding { kind, identity: false, transposed: false }
+        Encoding { kind, identity: false, transposed: false, distances: false }
     }
 }
 
 impl Encoding {
     /// The encoder of this encoding for graphs with these features.
     pub fn encoder(self, schema: &Schema) -> Result<Encoder> {
-        if self.kind != Kind::Paper && (self.identity || self.transposed) {
+        if self.kind != Kind::Paper && (self.identity || self.transposed || self.distances) {
             return Err(Error::call(format!(
-                "the encoding `{}` has a fixed list of channels: the identity and the transposed adjacency go with `paper`",
+                "the encoding `{}` has a fixed list of channels: the identity, the transposed adjacency and distances go \
+                 with `paper`",
                 self.kind.name()
             )));
         }
         let plan = match self.kind {
-            Kind::Paper => Plan::Paper(paper::Paper::new(schema, self.identity, self.transposed)?),
+            Kind::Paper => Plan::Paper(paper::Paper::new(schema, self)?),
             Kind::Authors => Plan::Authors(authors::Authors::new(schema)?),
             Kind::Qm9 => Plan::Qm9(qm9::Qm9::new(schema)?),
         };
         let (channels, ignored) = match &plan {
-            Plan::Paper(p) => (p.channels(schema), Vec::new()),
+            Plan::Paper(p) => (p.channels(schema), p.ignored(schema)),
             Plan::Authors(a) => (a.channels(), authors::ignored(schema)),
             Plan::Qm9(_) => (qm9::channels(), Vec::new()),
         };

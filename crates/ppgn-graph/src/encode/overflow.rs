@@ -8,7 +8,7 @@ use crate::graph::Graph;
 
 impl Encoder {
     /// Whether every number of these graphs that the encoding uses is finite as a `T`; an [`Error::Overflow`] that names
-    /// graph and number otherwise. O(nodes + edges) numbers per graph, for `qm9` also its distances.
+    /// graph and number otherwise. O(nodes + edges) numbers per graph, and its distances where they are used.
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
@@ -43,7 +43,12 @@ impl Encoder {
                 return fails(format!("{name} of node {u}"), numbers[i]);
             }
         }
-        if let Plan::Qm9(_) = self.plan {
+        let distances = match &self.plan {
+            Plan::Paper(paper) => paper.distances,
+            Plan::Authors(_) => false,
+            Plan::Qm9(_) => true,
+        };
+        if distances {
             let positions = graph.positions().unwrap_or_default();
             for (i, a) in positions.iter().enumerate() {
                 for (j, b) in positions.iter().enumerate().take(i) {
@@ -53,7 +58,6 @@ impl Encoder {
                     }
                 }
             }
-            return Ok(());
         }
         for (u, v, arc) in graph.arc_list() {
             let numbers = graph.edge_attributes(arc);

@@ -2,10 +2,11 @@
 //! adjacency matrix in the last.
 //!
 //! Categorical labels are one-hot, one channel per value in the schema; real attributes are used as they are. Edge labels and
-//! attributes have channels of their own, filled where there is an edge. On request the identity matrix and the
-//! transposed adjacency come as further channels. The adjacency is always the last channel.
+//! attributes have channels of their own, filled where there is an edge. On request the distances between nodes, the identity
+//! matrix and the transposed adjacency come as further channels. The adjacency is always the last channel.
 
-use super::Grid;
+use super::qm9::distance;
+use super::{Encoding, Grid};
 use crate::dataset::{LabelColumn, Schema};
 use crate::error::{Error, Result};
 use crate::float::Float;
@@ -15,16 +16,29 @@ use crate::graph::Graph;
 pub(super) struct Paper {
     identity: bool,
     transposed: bool,
+    pub(super) distances: bool,
 }
 
 impl Paper {
-    pub(super) fn new(schema: &Schema, identity: bool, transposed: bool) -> Result<Self> {
+    pub(super) fn new(schema: &Schema, encoding: Encoding) -> Result<Self> {
+        let Encoding { identity, transposed, distances, .. } = encoding;
+        if distances && !schema.positions {
+            return Err(Error::call(
+                "the graphs have no positions, so there are no distances: leave that channel out",
+            ));
+        }
         if transposed && !schema.directed {
             return Err(Error::call(
                 "the transposed adjacency of an undirected dataset is the adjacency: leave that channel out",
             ));
         }
-        Ok(Paper { identity, transposed })
+        Ok(Paper { identity, transposed, distances })
+    }
+
+    /// Positions, unless distances were asked for.
+    pub(super) fn ignored(&self, schema: &Schema) -> Vec<String> {
+        let left_out = schema.positions && !self.distances;
+        left_out.then(|| "positions".to_string()).into_iter().collect()
     }
 
     pub(super) fn channels(&self, schema: &Schema) -> Vec<String> {
@@ -39,6 +53,7 @@ impl Paper {
         channels.extend(schema.node_attributes.iter().map(|a| format!("node {a}")));
         channels.extend(one_hot("edge", &schema.edge_labels));
         channels.extend(schema.edge_attributes.iter().map(|a| format!("edge {a}")));
+        channels.extend(self.distances.then(|| "distance".to_string()));
         channels.extend(self.identity.then(|| "identity".to_string()));
         channels.extend(self.transposed.then(|| "transposed adjacency".to_string()));
         channels.push("adjacency".into());
@@ -50,6 +65,14 @@ impl Paper {
         let node_channels = width(&schema.node_labels) + schema.node_attributes.len();
         let last = grid.channels - 1;
         let identity = last - usize::from(self.transposed) - usize::from(self.identity);
+        if self.distances {
+            let positions = graph.positions().unwrap_or_default();
+            for (i, a) in positions.iter().enumerate() {
+                for (j, b) in positions.iter().enumerate() {
+                    grid.pair(i, j)[identity - 1] = T::from_f64(distance(a, b));
+                }
+            }
+        }
         for u in 0..graph.nodes() {
             let pair = grid.pair(u, u);
             put(pair, &schema.node_labels, graph.node_labels(u), graph.node_attributes(u));

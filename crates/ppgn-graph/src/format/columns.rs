@@ -223,7 +223,7 @@ fn whole(word: &[u8]) -> Option<i64> {
 
 /// Whether a cell says that there is no value: nothing, or what spreadsheets, R and pandas write for it.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
-    let words: [&[u8]; 6] = [b"na", b"n/a", b"nan", b"null", b"none", b"#n/a"];
+    let words: [&[u8]; 5] = [b"na", b"n/a", b"nan", b"null", b"#n/a"];
     cell.is_empty() || words.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 

@@ -98,17 +98,18 @@ fn format_of(source: &Source, entry: &Entry) -> Result<Option<Format>> {
     Ok(match extension {
         "jsonl" | "ndjson" => Some(Format::Jsonl),
         "g6" | "s6" | "d6" | "graph6" | "sparse6" | "digraph6" => Some(Format::Graph6),
-        "sdf" => Some(Format::Sdf),
+        "sdf" | "sd" | "mol" => Some(Format::Sdf),
+        "smi" | "smiles" => Some(Format::Smiles),
         "npy" | "npz" => Some(Format::Npz),
         "edges" | "el" | "edgelist" => Some(Format::Edges),
-        "tsv" if source.entries().len() == 1 => Some(Format::Edges),
         "graphml" => Some(Format::GraphMl),
         "gml" => Some(Format::Gml),
         "json" => Some(Format::NodeLink),
         // The targets of an SDF, and what comes along with datasets.
         "csv" if name.ends_with(".sdf.csv") => None,
+        "csv" | "tsv" if super::smiles::is_table(&source.peek(entry, 4096)?) => Some(Format::Smiles),
         // Named by itself, a table can only be meant as edges; among other files it may be anything.
-        "csv" if source.entries().len() == 1 => Some(Format::Edges),
+        "csv" | "tsv" if source.entries().len() == 1 => Some(Format::Edges),
         _ if belongs_to_another(entry, &name) && !source.is_single_file() => None,
         // Among the files of a folder, a table of labels is not one of the graphs.
         "csv" | "tsv" => {

@@ -5,7 +5,8 @@
 //! | `text` | the format of the paper's data, with its `10fold_idx` | `text` |
 //! | `tu` | TU Dortmund's `NAME_A.txt` ... | `tu` |
 //! | `graph6` | graph6, sparse6 and digraph6, one graph per line | `graph6` |
-//! | `sdf` | QM9 as SDF V2000 with its CSV of targets | `qm9::sdf` |
+//! | `sdf` | molecules, SDF V2000 and V3000 with data tags; QM9 with its CSV of targets | `sdf`, `qm9::sdf` |
+//! | `smiles` | molecules, a CSV with a column of SMILES, or one SMILES per line | `smiles` |
 //! | `npz` | QM9 as NumPy arrays | `qm9::npz` |
 //! | `edges` | an edge list `u v [label]`, plain or CSV; a folder of them | `edges` |
 //! | `graphml` | GraphML | `graphml` |
@@ -30,12 +31,15 @@ mod graphml;
 mod jsonl;
 mod labels;
 pub mod lines;
+mod molecules;
 mod nodelink;
 mod nodes;
 pub mod npy;
 mod python;
 pub mod qm9;
 mod report;
+mod sdf;
+mod smiles;
 pub mod source;
 mod stream;
 mod text;
@@ -61,8 +65,10 @@ pub enum Format {
     Tu,
     /// graph6, sparse6 and digraph6.
     Graph6,
-    /// QM9 as an SDF file.
+    /// Molecules as an SDF file.
     Sdf,
+    /// Molecules as SMILES.
+    Smiles,
     /// QM9 as NumPy arrays.
     Npz,
     /// Edge lists, one graph per file.
@@ -79,11 +85,12 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 11] = [
         Format::Text,
         Format::Tu,
         Format::Graph6,
         Format::Sdf,
+        Format::Smiles,
         Format::Npz,
         Format::Edges,
         Format::GraphMl,
@@ -99,6 +106,7 @@ impl Format {
             Format::Tu => "tu",
             Format::Graph6 => "graph6",
             Format::Sdf => "sdf",
+            Format::Smiles => "smiles",
             Format::Npz => "npz",
             Format::Edges => "edges",
             Format::GraphMl => "graphml",
@@ -114,7 +122,10 @@ impl Format {
             Format::Text => "the text format of the paper's data, with its 10fold_idx (NAME.txt)",
             Format::Tu => "TU Dortmund (NAME_A.txt, NAME_graph_indicator.txt ...)",
             Format::Graph6 => "graph6, sparse6 and digraph6, one graph per line (.g6 .s6 .d6)",
-            Format::Sdf => "QM9 as SDF V2000 with its CSV of targets (.sdf)",
+            Format::Sdf => "molecules, SDF V2000 or V3000 with data tags; QM9 with its CSV of targets (.sdf)",
+            Format::Smiles => {
+                "molecules, a table with a column `smiles` and targets, or one SMILES per line (.csv .smi)"
+            }
             Format::Npz => "QM9 as NumPy arrays (.npz)",
             Format::Edges => {
                 "edge lists, lines `u v [label]`, plain or CSV, one graph per file (.edges .el .csv .tsv .txt)"
@@ -249,7 +260,9 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
         }
         Format::Text => text::read(&source, &entry, report)?,
         Format::Tu => tu::read(&source, &entry, report)?,
-        Format::Sdf => qm9::sdf::read(&source, &entry, report)?,
+        Format::Sdf if qm9::sdf::is_qm9(&entry) => qm9::sdf::read(&source, &entry, report)?,
+        Format::Sdf => sdf::read(&source, &entry, options, report)?,
+        Format::Smiles => smiles::read(&source, &entry, options, report)?,
         Format::Npz => qm9::npz::read(&source, report)?,
         Format::Edges => edges::read(&source, &entries, options.directed, report)?,
         Format::GraphMl | Format::Gml | Format::NodeLink => {

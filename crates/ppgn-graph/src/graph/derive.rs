@@ -5,6 +5,13 @@ use crate::random::Stream;
 use std::sync::Arc;
 
 impl Graph {
+    /// The same graph with these positions, one per node and all finite. O(1) if it is not shared.
+    pub(crate) fn with_positions(mut self, positions: Vec<[f64; 3]>) -> Self {
+        debug_assert_eq!(positions.len(), self.nodes());
+        Arc::make_mut(&mut self.0).positions = Some(positions.into_boxed_slice());
+        self
+    }
+
     /// The arcs by their ends: the compressed rows of the transposed adjacency. O(n + m).
     pub fn transposed(&self) -> Transposed {
         let n = self.nodes();

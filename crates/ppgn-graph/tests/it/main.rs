@@ -11,6 +11,7 @@ mod hostile;
 mod jsonl;
 mod labels;
 mod locate;
+mod molecules;
 mod networkx;
 mod qm9;
 mod random_datasets;

@@ -165,7 +165,7 @@ fn features_are_those_of_rdkit() {
     assert!(golden.len() >= 40);
     let arrays = load(Arrays::of(&golden.iter().map(|g| g.1.clone()).collect::<Vec<_>>()).write());
     let text: String = golden.iter().map(|g| g.2.sdf(&format!("gdb_{}", g.0))).collect();
-    let sdf = load(folder(&[("g.sdf", text.as_bytes())]).path());
+    let sdf = load(folder(&[("gdb9.sdf", text.as_bytes())]).path());
     for (i, (number, aromatic, _, rows)) in golden.iter().enumerate() {
         let mut wanted: Vec<_> =
             aromatic.bonds.iter().map(|&(u, v, t)| (u.min(v), u.max(v), i64::from(t))).collect();

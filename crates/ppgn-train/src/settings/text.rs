@@ -45,9 +45,10 @@ pub fn encoding(text: &str) -> Result<Encoding, String> {
         match word {
             "identity" => encoding.identity = true,
             "transposed" => encoding.transposed = true,
+            "distances" => encoding.distances = true,
             _ => {
                 return Err(format!(
-                    "`{word}` is not an additional channel; there are identity and transposed"
+                    "`{word}` is not an additional channel; there are identity, transposed and distances"
                 ));
             }
         }

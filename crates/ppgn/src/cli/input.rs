@@ -16,7 +16,7 @@ pub(crate) struct InputArgs {
     /// The data folder, where names are looked up and downloads go [default: $PPGN_DATA, else the platform's]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Input format: text, tu, graph6, sdf, npz, edges, graphml, gml, json or jsonl [default: detected from the extension, then the content]
+    /// Input format: text, tu, graph6, sdf, smiles, npz, edges, graphml, gml, json or jsonl [default: detected from the extension, then the content]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// Read edge lists as directed graphs
@@ -25,7 +25,7 @@ pub(crate) struct InputArgs {
     /// A table of what is to be learned: a CSV with a row per graph, by id, file name or position; empty cells are not known
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column of --labels that holds the classes [default: `class`, `label`, or the only one with words]
+    /// The column that holds the classes, of --labels, a SMILES table or an SDF (a data tag) [default for --labels: `class`, `label`, or the only one with words]
     #[arg(long, value_name = "COLUMN")]
     class: Option<String>,
     /// Where colours of training graphs are kept [default: $PPGN_CACHE, else the user's cache folder]

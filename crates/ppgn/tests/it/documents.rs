@@ -206,6 +206,10 @@ fn run_document(path: &str) {
     let text = std::fs::read_to_string(root.join(path)).unwrap();
     let items = items(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
     let folder = tempfile::tempdir().unwrap();
+    // What documents call docs/examples is in the checkout.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root.canonicalize().unwrap().join("docs"), folder.path().join("docs"))
+        .unwrap();
     for (line, item, notes) in items {
         let place = format!("{path}:{line}");
         let script = match item {
@@ -262,6 +266,7 @@ documents! {
     encodings "docs/encodings.md"
     formats "docs/formats.md"
     generators "docs/generators.md"
+    molecules "docs/molecules.md"
     own_data "docs/own-data.md"
     performance "docs/performance.md"
     protocol "docs/protocol.md"

@@ -9,6 +9,7 @@ mod integrity;
 mod kills;
 mod limits;
 mod log;
+mod molecules;
 mod nothing_lost;
 mod own_data;
 #[cfg(target_os = "linux")]

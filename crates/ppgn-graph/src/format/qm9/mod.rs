@@ -2,28 +2,22 @@
 //! of quantum chemistry for each.
 //!
 //! Two readers give the same dataset: `sdf` reads the SDF and CSV files that are published, `npz` an archive of NumPy
-//! arrays. Both fill a `Molecule`. Aromatic bonds are perceived where the file has none (`aromatic`, on `rings`), the
-//! charges of aromatic atoms are found (`resonance`), and `features` derives the 13 numbers of every atom. `Collector`
-//! makes graphs of that: a node per atom with the label `atom` (its atomic number) and the attributes [`FEATURES`], an
+//! arrays. Both fill a `Molecule` of [`chem`](crate::chem), which perceives aromatic bonds where the file has none and finds the
+//! charges of aromatic atoms; `features` derives the 13 numbers of every atom. `Collector` makes graphs of that: a node per atom with the label `atom` (its atomic number) and the attributes [`FEATURES`], an
 //! edge per bond with the label `bond` (1, 2, 3, or 4 for aromatic), positions in angstrom, and the targets [`TARGETS`].
 
-mod aromatic;
 mod array;
 mod beside;
-mod elements;
 mod features;
-mod molecule;
 pub(crate) mod npz;
-mod resonance;
-mod rings;
 pub(crate) mod sdf;
 
 use super::{Format, Report, Source};
+use crate::chem::resonance::{Resonance, imply_charges};
+use crate::chem::{Molecule, assign_radicals, elements};
 use crate::dataset::{Dataset, LabelColumn, Provenance, Schema, Target};
 use crate::error::Result;
 use crate::graph::{Graph, GraphBuilder};
-use molecule::Molecule;
-use resonance::Resonance;
 
 /// The features of an atom, in order: which of QM9's elements it is, its atomic number, whether it accepts and gives
 /// hydrogen bonds, whether it is aromatic, its hybridisation, and how many hydrogens it has.
@@ -82,6 +76,8 @@ struct Collector {
     molecule: Molecule,
     /// Where its atoms are, in angstrom.
     positions: Vec<[f64; 3]>,
+    /// Whether its file states charges; one that states one states them all.
+    stated: bool,
     resonance: Resonance,
     graphs: Vec<Graph>,
     targets: Vec<f64>,
@@ -96,6 +92,14 @@ impl Collector {
     fn clear(&mut self) {
         self.molecule.clear();
         self.positions.clear();
+        self.stated = false;
+    }
+
+    /// Sets the charges that bonds imply, where none are stated.
+    fn charge(&mut self) {
+        if !self.stated {
+            imply_charges(&mut self.molecule);
+        }
     }
 
     /// Makes a graph of the molecule, whose atoms, bonds, positions and charges are complete and
@@ -108,7 +112,12 @@ impl Collector {
         if let Some(atom) = (0..n).find(|&a| self.molecule.links(a).len() > MOST_BONDS) {
             return Err(format!("an atom with {} bonds", self.molecule.links(atom).len()));
         }
-        self.resonance.charge(&mut self.molecule);
+        self.charge();
+        let whole = if self.stated { self.molecule.charges.iter().sum() } else { 0 };
+        self.resonance.charge(&mut self.molecule, whole);
+        // No hydrogen is implicit, so what is missing to an octet is unpaired.
+        self.molecule.stated.fill(true);
+        assign_radicals(&mut self.molecule);
         let molecule = &self.molecule;
         let mut builder = GraphBuilder::undirected(molecule.atoms.len());
         builder.node_labels(1, molecule.atoms.iter().map(|&z| i64::from(z)).collect());

@@ -4,9 +4,9 @@
 
 use super::array::Array;
 use super::beside::column_of;
-use super::elements::HEAVIEST;
-use super::molecule::Bond;
 use super::{Collector, TARGETS};
+use crate::chem::elements::HEAVIEST;
+use crate::chem::molecule::Bond;
 use crate::dataset::Dataset;
 use crate::error::{Defect, Error, Remedy, Result};
 use crate::format::{Entry, Format, Report, Source};
@@ -164,7 +164,7 @@ fn bond(atoms: usize, row: &[i32]) -> Result<Bond, String> {
         return Err(format!("leads from atom {a} to itself"));
     }
     match u8::try_from(row[2]) {
-        Ok(kind @ 1..=4) => Ok(Bond { a, b, kind }),
+        Ok(kind @ 1..=4) => Ok(Bond::new(a, b, kind)),
         _ => Err(format!("type {}, but a bond is of type 1, 2, 3 or 4 (aromatic)", row[2])),
     }
 }

@@ -29,8 +29,8 @@ fn survives(path: &Path, format: Format) -> Result<(), TestCaseError> {
 }
 
 fn survives_as_sdf(bytes: &[u8]) -> Result<(), TestCaseError> {
-    let folder = folder(&[("m.sdf", bytes)]);
-    survives(&folder.path().join("m.sdf"), Format::Sdf)
+    let folder = folder(&[("gdb9.sdf", bytes)]);
+    survives(&folder.path().join("gdb9.sdf"), Format::Sdf)
 }
 
 /// Some of QM9's records, or the golden molecules where QM9 is not there.
@@ -105,11 +105,11 @@ proptest! {
         csv += "gdb_1,1,2,3,4,5,6,7,8,9,10,11,12\n";
         let sdf = small()[0].sdf("gdb_1");
         let list = mutate(b"head\n  2 C\n 1 X\n".to_vec(), &changes);
-        let files = [("m.sdf", sdf.as_bytes()), ("m.sdf.csv", &mutate(csv.into_bytes(), &changes))];
+        let files = [("gdb9.sdf", sdf.as_bytes()), ("gdb9.sdf.csv", &mutate(csv.into_bytes(), &changes))];
         let folder = folder(&files);
-        survives(&folder.path().join("m.sdf"), Format::Sdf)?;
+        survives(&folder.path().join("gdb9.sdf"), Format::Sdf)?;
         std::fs::write(folder.path().join("uncharacterized.txt"), list).unwrap();
-        let _ = read(folder.path().join("m.sdf"), &ReadOptions::default());
+        let _ = read(folder.path().join("gdb9.sdf"), &ReadOptions::default());
     }
 
     #[test]
@@ -148,7 +148,7 @@ proptest! {
     fn tangles_of_bonds(sample in tangle()) {
         // Whatever the molecule: both readers give the same, but for aromatic bonds that only the SDF perceives.
         let arrays = load(Arrays::of(std::slice::from_ref(&sample)).write());
-        let sdf = load(folder(&[("m.sdf", sample.sdf("x").as_bytes())]).path());
+        let sdf = load(folder(&[("gdb9.sdf", sample.sdf("x").as_bytes())]).path());
         prop_assert_eq!(sdf.graph(0).targets(), arrays.graph(0).targets());
         for row in (0..sample.atoms.len()).flat_map(|u| [&sdf, &arrays].map(|d| d.graph(0).node_attributes(u).to_vec())) {
             prop_assert!(row[9] + row[10] + row[11] <= 1.0);
@@ -168,7 +168,7 @@ proptest! {
         plain.atoms.iter().enumerate().for_each(|(u, &z)| moved.atoms[place(u)] = z);
         moved.bonds = plain.bonds.iter().map(|&(u, v, t)| (place(v), place(u), t)).collect();
         random.shuffle(&mut moved.bonds);
-        let d = load(folder(&[("m.sdf", moved.sdf("x").as_bytes())]).path());
+        let d = load(folder(&[("gdb9.sdf", moved.sdf("x").as_bytes())]).path());
         let g = d.graph(0);
         for &(u, v, t) in &aromatic.bonds {
             prop_assert_eq!(g.edge_labels(g.arc(place(u), place(v)).unwrap()), [i64::from(t)], "gdb_{}", number);

@@ -14,7 +14,7 @@ fn two() -> (String, String) {
 }
 
 fn defects_of(text: &[u8]) -> Vec<Defect> {
-    defects(folder(&[("m.sdf", text)]).path())
+    defects(folder(&[("gdb9.sdf", text)]).path())
 }
 
 /// The only defect of two records after a change of the text: its line, graph and message.
@@ -30,8 +30,8 @@ fn defect_after(from: &str, to: &str) -> (Option<u64>, Option<usize>, String) {
 fn targets_come_by_title_or_by_order() {
     let (sdf, csv) = two();
     let targets = |sdf: &str, csv: &str| {
-        let folder = folder(&[("m.sdf", sdf.as_bytes()), ("m.sdf.csv", csv.as_bytes())]);
-        let d = load(folder.path().join("m.sdf"));
+        let folder = folder(&[("gdb9.sdf", sdf.as_bytes()), ("gdb9.sdf.csv", csv.as_bytes())]);
+        let d = load(folder.path().join("gdb9.sdf"));
         assert_eq!(d.header().targets.len(), 12);
         (d.targets(0)[0], d.targets(1)[0], d.targets(1)[11])
     };
@@ -42,7 +42,7 @@ fn targets_come_by_title_or_by_order() {
     assert_eq!(targets(&sdf.replace("gdb_", ""), &swapped), (100., 0., 11.));
     let short = csv.replace("u298,h298,g298", "U,H,G").replace("mol_id", "\u{feff}\"mol_id\"");
     assert_eq!(targets(&sdf, &short), (0., 100., 111.));
-    let none = folder(&[("m.sdf", sdf.as_bytes())]);
+    let none = folder(&[("gdb9.sdf", sdf.as_bytes())]);
     assert_eq!(load(none.path()).task(), Task::None);
 }
 
@@ -50,7 +50,7 @@ fn targets_come_by_title_or_by_order() {
 fn targets_that_do_not_fit() {
     let (sdf, csv) = two();
     let found = |sdf: &str, csv: &str| {
-        let folder = folder(&[("m.sdf", sdf.as_bytes()), ("m.sdf.csv", csv.as_bytes())]);
+        let folder = folder(&[("gdb9.sdf", sdf.as_bytes()), ("gdb9.sdf.csv", csv.as_bytes())]);
         let found: Vec<String> = defects(folder.path()).into_iter().map(|d| d.message).collect();
         assert!(read(folder.path(), &ReadOptions::default()).is_err());
         found
@@ -77,8 +77,10 @@ fn a_title_that_contradicts_the_order() {
     let lines: Vec<&str> = csv.lines().collect();
     let swapped = [lines[0], lines[2], lines[1]].join("\n");
     // The first title is unknown, so rows go by order; the second belongs to another row.
-    let folder =
-        folder(&[("m.sdf", sdf.replacen("gdb_1", "x", 1).as_bytes()), ("m.sdf.csv", swapped.as_bytes())]);
+    let folder = folder(&[
+        ("gdb9.sdf", sdf.replacen("gdb_1", "x", 1).as_bytes()),
+        ("gdb9.sdf.csv", swapped.as_bytes()),
+    ]);
     let found = defects(folder.path());
     assert!(found[0].message.contains("not in the order of the molecules"), "{found:?}");
     assert_eq!(found[0].graph, Some(1));
@@ -88,28 +90,31 @@ fn a_title_that_contradicts_the_order() {
 fn uncharacterised_molecules_are_left_out() {
     let (sdf, csv) = two();
     let list = "Molecules that failed\n=====\n\n   Index  SMILES\n      1  C\n    777  X\n\n3054 compounds\n";
-    let files =
-        [("m.sdf", sdf.as_bytes()), ("m.sdf.csv", csv.as_bytes()), ("uncharacterized.txt", list.as_bytes())];
+    let files = [
+        ("gdb9.sdf", sdf.as_bytes()),
+        ("gdb9.sdf.csv", csv.as_bytes()),
+        ("uncharacterized.txt", list.as_bytes()),
+    ];
     let folder = folder(&files);
     let d = load(folder.path());
     assert_eq!((d.len(), d.targets(0)[0]), (1, 100.0));
     assert_eq!(d.graph(0).node_labels(0), [8]);
     assert_eq!(d.header().provenance.notes, ["1 molecules of uncharacterized.txt left out"]);
     // Without a number in the title, the place in the file counts.
-    std::fs::write(folder.path().join("m.sdf"), sdf.replace("gdb_", "m")).unwrap();
-    std::fs::remove_file(folder.path().join("m.sdf.csv")).unwrap();
+    std::fs::write(folder.path().join("gdb9.sdf"), sdf.replace("gdb_", "m")).unwrap();
+    std::fs::remove_file(folder.path().join("gdb9.sdf.csv")).unwrap();
     assert_eq!(load(folder.path()).graph(0).node_labels(0), [8]);
     // A number that words follow is not a molecule's.
-    std::fs::write(folder.path().join("m.sdf"), sdf.replace("gdb_2", "gdb_3054")).unwrap();
+    std::fs::write(folder.path().join("gdb9.sdf"), sdf.replace("gdb_2", "gdb_3054")).unwrap();
     assert_eq!(load(folder.path()).len(), 1);
 }
 
 #[test]
 fn variants_that_real_files_have() {
     let (text, _) = two();
-    let plain = load(folder(&[("m.sdf", text.as_bytes())]).path());
+    let plain = load(folder(&[("gdb9.sdf", text.as_bytes())]).path());
     let same = |text: String| {
-        let d = load(folder(&[("m.sdf", text.as_bytes())]).path());
+        let d = load(folder(&[("gdb9.sdf", text.as_bytes())]).path());
         assert_eq!(d.graphs(), plain.graphs());
     };
     same(text.replace('\n', "\r\n"));
@@ -120,7 +125,7 @@ fn variants_that_real_files_have() {
     same(text.strip_suffix("$$$$\n").unwrap().to_string());
     same(text.replace(" H  ", " D  ").replace("\n  test\n", "\n\n"));
     same(text.replace(" V2000", ""));
-    let other = load(folder(&[("m.sdf", text.replace(" O  ", " Cl ").as_bytes())]).path());
+    let other = load(folder(&[("gdb9.sdf", text.replace(" O  ", " Cl ").as_bytes())]).path());
     assert_eq!(other.schema().node_labels[0].values(), [1, 6, 17]);
     assert_eq!(other.graph(1).node_attributes(0)[..6], [0., 0., 0., 0., 0., 17.]);
 }
@@ -130,7 +135,7 @@ fn numbers_that_touch() {
     let chain = Sample { atoms: vec![6; 120], bonds: (1..120).map(|i| (i - 1, i, 1)).collect() };
     let text = chain.sdf("x").replace("    0.0000    0.5000   -1.2500", "-1000.0000-2000.0000-3000.0000");
     assert!(text.contains("120119  0") && text.contains("119120  1"));
-    let d = load(folder(&[("m.sdf", text.as_bytes())]).path());
+    let d = load(folder(&[("gdb9.sdf", text.as_bytes())]).path());
     assert_eq!((d.graph(0).nodes(), d.graph(0).edges()), (120, 119));
     assert_eq!(d.graph(0).positions().unwrap()[0], [-1000., -2000., -3000.]);
 }
@@ -140,7 +145,7 @@ fn charges() {
     // Ammonium: the implied charge, the old column, and the property line, which overrides the column.
     let ammonium = Sample { atoms: vec![7, 1, 1, 1, 1], bonds: (1..5).map(|i| (0, i, 1)).collect() };
     let donor = |text: String| {
-        let d = load(folder(&[("m.sdf", text.as_bytes())]).path());
+        let d = load(folder(&[("gdb9.sdf", text.as_bytes())]).path());
         d.graph(0).node_attributes(0)[7]
     };
     let plain = ammonium.sdf("x");
@@ -171,7 +176,7 @@ fn what_is_wrong_is_told_with_line_and_molecule() {
     assert_eq!(defect_after("  1  2  1", "  1  1  1").2, "a bond from atom 1 to itself");
     assert_eq!(
         defect_after("  1  2  1", "  1  2  0").2,
-        "type 0, but a bond is of type 1, 2, 3 or 4 (aromatic)"
+        "type 0, but a bond is of type 1, 2, 3, 4 (aromatic) or 9 (dative)"
     );
     assert_eq!(defect_after("  1  3  1", "  2  1  1").2, "1 bonds between atoms that are bonded already");
     assert_eq!(defect_after("  5  4  0", " -5  4  0").2, "the number of atoms: -5 is negative");
@@ -180,7 +185,7 @@ fn what_is_wrong_is_told_with_line_and_molecule() {
     assert!(message.contains("an atom of a bond, columns 1 to 3: `M` is not an integer"), "{message}");
     let (_, _, message) = defect_after("  5  4  0", "  x  4  0");
     assert_eq!(message, "the number of atoms, columns 1 to 3: `x` is not an integer");
-    assert!(defect_after("V2000", "V3000").2.contains("V3000"));
+    assert!(defect_after("V2000", "V3000").2.contains("without atoms"));
     let (line, graph, message) = defect_after("gdb_2\n", "gdb_2\n$$$$\ngdb_2\n");
     assert_eq!(
         (line, graph, &*message),
@@ -222,7 +227,7 @@ fn the_next_record_is_read_after_a_defect() {
 fn marked_aromatic_bonds_are_kept() {
     let golden = golden();
     let benzene = golden.iter().find(|g| g.0 == 214).unwrap();
-    let d = load(folder(&[("m.sdf", (benzene.1.sdf("a") + &benzene.2.sdf("b")).as_bytes())]).path());
+    let d = load(folder(&[("gdb9.sdf", (benzene.1.sdf("a") + &benzene.2.sdf("b")).as_bytes())]).path());
     assert_eq!(d.graph(0), d.graph(1));
     assert_eq!(d.graph(0).node_attributes(0)[8], 1.0);
 }

@@ -1,10 +1,11 @@
-//! The rings of a molecule: the *relevant* cycles, those that are not sums of shorter ones.
+//! The rings of a molecule: which bonds are in one, and the *relevant* cycles, those that are not sums of shorter ones.
 //!
-//! They are the union of all smallest sets of smallest rings, so unlike one such set they do not depend on how atoms
+//! A bond is in a ring if its atoms stay connected without it. Dative bonds do not close rings, as in RDKit. The relevant
+//! cycles are the union of all smallest sets of smallest rings, so unlike one such set they do not depend on how atoms
 //! are numbered. A relevant cycle is isometric (two of its atoms are as far apart on it as in the molecule), which
 //! makes them cheap to list: walk away from the lowest atom along shortest paths and back along shortest paths.
 
-use super::molecule::Molecule;
+use super::molecule::{DATIVE, Link, Molecule};
 
 /// The largest ring that is looked for: the size up to which fused rings can be aromatic in RDKit's model.
 const LARGEST: usize = 24;
@@ -19,6 +20,53 @@ const MOST_STEPS: usize = 200_000;
 pub(super) struct Ring {
     pub(super) atoms: Vec<u32>,
     pub(super) bonds: Vec<u32>,
+}
+
+impl Molecule {
+    /// Finds out which bonds are in rings: all but bridges. O(n + m).
+    pub(crate) fn find_rings(&mut self) {
+        let n = self.atoms.len();
+        self.cyclic.clear();
+        self.cyclic.resize(self.bonds.len(), false);
+        // When an atom was first seen, and the first seen atom that can be reached from those below it.
+        let (mut seen, mut low) = (vec![0u32; n], vec![0u32; n]);
+        let mut count = 0;
+        let mut path: Vec<(usize, u32, usize)> = Vec::new();
+        for root in 0..n {
+            if seen[root] == 0 {
+                path.push((root, u32::MAX, 0));
+            }
+            while let Some((atom, by, next)) = path.last_mut() {
+                let (atom, by) = (*atom, *by);
+                if *next == 0 {
+                    count += 1;
+                    (seen[atom], low[atom]) = (count, count);
+                }
+                if let Some(&link) = self.links(atom).get(*next) {
+                    *next += 1;
+                    let to = link.atom as usize;
+                    if link.kind == DATIVE || link.bond == by {
+                        continue;
+                    }
+                    if seen[to] == 0 {
+                        path.push((to, link.bond, 0));
+                    } else {
+                        low[atom] = low[atom].min(seen[to]);
+                        self.cyclic[link.bond as usize] = true;
+                    }
+                } else {
+                    if *next == 0 {
+                        *next = 1;
+                    }
+                    path.pop();
+                    if let Some((above, _, _)) = path.last() {
+                        low[*above] = low[*above].min(low[atom]);
+                        self.cyclic[by as usize] = low[atom] <= seen[*above];
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The relevant cycles of up to 24 atoms, shorter ones first, or `None` for a molecule with too many.
@@ -55,7 +103,7 @@ pub(super) fn relevant_cycles(molecule: &Molecule) -> Option<Vec<Ring>> {
     Some(rings)
 }
 
-/// What is left of a molecule after atoms with fewer than two bonds are removed until there are none.
+/// The atoms and bonds that are in rings.
 struct Core {
     atoms: Vec<u32>,
     /// The place of an atom among them.
@@ -70,22 +118,27 @@ struct Core {
 impl Core {
     fn new(molecule: &Molecule) -> Self {
         let n = molecule.atoms.len();
-        let inside = peel(molecule, vec![true; n]);
+        let inside: Vec<bool> = (0..n).map(|a| molecule.is_cyclic(a)).collect();
         let mut places = vec![None; n];
         let atoms: Vec<u32> = (0..n as u32).filter(|&a| inside[a as usize]).collect();
         for (i, &a) in atoms.iter().enumerate() {
             places[a as usize] = Some(i as u32);
         }
         let mut bonds = 0;
-        let mut number = |bond: &super::molecule::Bond| {
-            (inside[bond.a as usize] && inside[bond.b as usize]).then(|| {
+        let mut number = |cyclic: &bool| {
+            cyclic.then(|| {
                 bonds += 1;
                 bonds - 1
             })
         };
-        let numbers = molecule.bonds.iter().map(&mut number).collect();
+        let numbers = molecule.cyclic.iter().map(&mut number).collect();
         let rank = (bonds as usize + parts(molecule, &inside)).saturating_sub(atoms.len());
         Core { atoms, places, numbers, bonds: bonds as usize, rank }
+    }
+
+    /// The place of the atom at a bond's other end, if the bond is in a ring.
+    fn next(&self, link: &Link) -> Option<u32> {
+        self.numbers[link.bond as usize].and(self.places[link.atom as usize])
     }
 
     /// A ring as a vector over GF(2), one bit per bond.
@@ -117,7 +170,7 @@ pub(super) fn peel(molecule: &Molecule, mut inside: Vec<bool>) -> Vec<bool> {
     inside
 }
 
-/// The number of connected components of these atoms.
+/// The number of connected components of these atoms, along bonds in rings.
 fn parts(molecule: &Molecule, inside: &[bool]) -> usize {
     let mut seen: Vec<bool> = inside.iter().map(|&i| !i).collect();
     let mut parts = 0;
@@ -127,7 +180,8 @@ fn parts(molecule: &Molecule, inside: &[bool]) -> usize {
         waiting.push(root);
         while let Some(a) = waiting.pop() {
             if !std::mem::replace(&mut seen[a], true) {
-                waiting.extend(molecule.links(a).iter().map(|l| l.atom as usize).filter(|&b| !seen[b]));
+                let cyclic = molecule.links(a).iter().filter(|l| molecule.cyclic[l.bond as usize]);
+                waiting.extend(cyclic.map(|l| l.atom as usize).filter(|&b| !seen[b]));
             }
         }
     }
@@ -151,7 +205,7 @@ fn distances(molecule: &Molecule, core: &Core) -> Vec<u8> {
                 break;
             }
             for link in molecule.links(core.atoms[a] as usize) {
-                let Some(b) = core.places[link.atom as usize] else { continue };
+                let Some(b) = core.next(link) else { continue };
                 if row[b as usize] == u8::MAX {
                     row[b as usize] = row[a] + 1;
                     queue.push(b as usize);
@@ -190,7 +244,7 @@ impl Walk<'_> {
         let here = self.core.atoms[self.path[gone - 1].0 as usize] as usize;
         let molecule = self.molecule;
         for link in molecule.links(here) {
-            let Some(next) = self.core.places[link.atom as usize] else { continue };
+            let Some(next) = self.core.next(link) else { continue };
             if gone == length {
                 // Each cycle is walked both ways round; one of them counts.
                 if next as usize == root && self.path[1].0 < self.path[gone - 1].0 {
@@ -261,7 +315,8 @@ mod tests {
 
     fn sizes(n: usize, bonds: &[(u32, u32)]) -> Vec<usize> {
         let bonds: Vec<_> = bonds.iter().map(|&(a, b)| (a, b, 1)).collect();
-        let m = molecule(&vec![6; n], &bonds);
+        let mut m = molecule(&vec![6; n], &bonds);
+        m.find_rings();
         relevant_cycles(&m).unwrap().iter().map(|r| r.atoms.len()).collect()
     }
 
@@ -291,8 +346,29 @@ mod tests {
     }
 
     #[test]
+    fn bridges_are_not_in_rings() {
+        // Two triangles joined by a chain, and a dative bond that would close a ring.
+        let bonds = [
+            (0, 1, 1),
+            (1, 2, 1),
+            (2, 0, 1),
+            (2, 3, 1),
+            (3, 4, 1),
+            (4, 5, 1),
+            (5, 6, 1),
+            (6, 4, 1),
+            (0, 3, DATIVE),
+        ];
+        let mut m = molecule(&[6; 8], &bonds);
+        m.find_rings();
+        assert_eq!(m.cyclic, [true, true, true, false, false, true, true, true, false]);
+        assert!(m.is_cyclic(2) && !m.is_cyclic(3) && m.is_cyclic(4) && !m.is_cyclic(7));
+    }
+
+    #[test]
     fn bonds_follow_the_atoms() {
-        let m = molecule(&[6; 4], &[(2, 1, 1), (0, 1, 1), (2, 3, 1), (0, 3, 1)]);
+        let mut m = molecule(&[6; 4], &[(2, 1, 1), (0, 1, 1), (2, 3, 1), (0, 3, 1)]);
+        m.find_rings();
         let rings = relevant_cycles(&m).unwrap();
         assert_eq!(rings, [Ring { atoms: vec![0, 1, 2, 3], bonds: vec![1, 0, 2, 3] }]);
     }
@@ -300,6 +376,8 @@ mod tests {
     #[test]
     fn too_many_rings_are_not_listed() {
         let complete: Vec<(u32, u32, u8)> = (0..20).flat_map(|a| (0..a).map(move |b| (a, b, 1))).collect();
-        assert_eq!(relevant_cycles(&molecule(&[6; 20], &complete)), None);
+        let mut m = molecule(&[6; 20], &complete);
+        m.find_rings();
+        assert_eq!(relevant_cycles(&m), None);
     }
 }

@@ -1,4 +1,6 @@
-//! The formal charges of aromatic atoms.
+//! Formal charges where a file states none.
+//!
+//! Outside aromatic rings the number of bonds implies the charge.
 //!
 //! An aromatic bond says that electrons are shared, not how; the charge of an atom shows only in a structure with
 //! single and double bonds. A carbon that makes three bonds in an aromatic ring wants a double bond, and so does a
@@ -8,8 +10,8 @@
 //! whole, on nitrogen rather than carbon. Where several do (imidazolium's two nitrogens), any is as good; the first by
 //! atom numbers is taken.
 
-use super::elements::{CARBON, NITROGEN, OXYGEN, SULPHUR, usual_valence};
-use super::molecule::{AROMATIC, Molecule};
+use super::elements::{CARBON, NITROGEN, OXYGEN, SULPHUR, default_valence};
+use super::molecule::{AROMATIC, Link, Molecule};
 
 /// Limits on aromatic atoms, charges, and steps of the search: beyond them rings are taken to be neutral; QM9's molecules
 /// need 9, 3 and about 20.
@@ -32,7 +34,7 @@ enum Role {
 
 /// The search for a pairing; kept between molecules for its memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Resonance {
+pub(crate) struct Resonance {
     ring: Vec<u32>,
     roles: Vec<Role>,
     charges: Vec<i32>,
@@ -42,9 +44,9 @@ pub(super) struct Resonance {
 }
 
 impl Resonance {
-    /// Works out the charges of aromatic atoms and sets them in `molecule.charges`. O(n + m) but for the search,
-    /// which is bounded.
-    pub(super) fn charge(&mut self, molecule: &mut Molecule) {
+    /// Works out the charges of aromatic atoms and sets them in `molecule.charges`; `whole` is the charge of the molecule.
+    /// O(n + m) but for the search, which is bounded.
+    pub(crate) fn charge(&mut self, molecule: &mut Molecule, whole: i32) {
         let n = molecule.atoms.len();
         self.ring.clear();
         self.ring.extend((0..n as u32).filter(|&a| molecule.is_aromatic(a as usize)));
@@ -63,7 +65,6 @@ impl Resonance {
         self.steps = 0;
         let in_ring = |a: usize| molecule.is_aromatic(a);
         let outside: i32 = (0..n).filter(|&a| !in_ring(a)).map(|a| molecule.charges[a]).sum();
-        let whole: i32 = molecule.stated.iter().map(|&(_, charge)| charge).sum();
         let found = [Some(whole.saturating_sub(outside)), None].into_iter().any(|wanted| {
             (0..=MOST_CHARGES).any(|count| {
                 [false, true].into_iter().any(|carbons| {
@@ -124,9 +125,35 @@ impl Resonance {
     }
 }
 
+/// Sets the charges that the numbers of bonds imply if all electrons are paired, 0 for aromatic atoms. O(n + m).
+pub(crate) fn imply_charges(molecule: &mut Molecule) {
+    for atom in 0..molecule.atoms.len() {
+        let aromatic = molecule.is_aromatic(atom);
+        let implied = implied_charge(molecule.atoms[atom], molecule.valence(atom));
+        molecule.charges[atom] = if aromatic { 0 } else { implied };
+    }
+}
+
+/// The formal charge that an atom of this element must have if it makes this many bonds, hydrogens included, and all
+/// electrons are paired. A carbon with three bonds is taken for an anion: QM9 has such and no cations.
+fn implied_charge(element: u8, valence: i32) -> i32 {
+    match (element, valence) {
+        (CARBON, 3) => -1,
+        (NITROGEN, 2) => -1,
+        (NITROGEN | 15, 4) => 1,
+        (OXYGEN | SULPHUR, 1) => -1,
+        (OXYGEN | SULPHUR, 3) => 1,
+        (5, 4) => -1,
+        _ => 0,
+    }
+}
+
 fn role(molecule: &Molecule, atom: usize) -> Role {
     let element = molecule.atoms[atom];
-    let missing = usual_valence(element).map(|v| v - molecule.valence(atom));
+    // Aromatic bonds count as single ones, whatever is known of them.
+    let single = |l: &Link| if l.kind == AROMATIC { 1 } else { i32::from(l.order) };
+    let bonds: i32 = molecule.links(atom).iter().map(single).sum();
+    let missing = default_valence(element).map(|v| v - bonds - i32::from(molecule.hydrogens[atom]));
     match (element, missing) {
         (CARBON | NITROGEN, Some(1)) => Role::Wants,
         (NITROGEN | OXYGEN | SULPHUR, Some(0)) => Role::Could,
@@ -150,8 +177,17 @@ mod tests {
             atoms.push(element);
         }
         let mut m = molecule(&atoms, &bonds);
-        Resonance::default().charge(&mut m);
+        imply_charges(&mut m);
+        Resonance::default().charge(&mut m, 0);
         m.charges
+    }
+
+    #[test]
+    fn bonds_imply_charges() {
+        // The zwitterion of ammonia oxide, H3N+-O-.
+        let mut m = molecule(&[7, 8, 1, 1, 1], &[(0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1)]);
+        imply_charges(&mut m);
+        assert_eq!(m.charges, [1, -1, 0, 0, 0]);
     }
 
     #[test]
@@ -165,7 +201,8 @@ mod tests {
     #[test]
     fn charged_rings() {
         // Imidazole with a carboxylate at the first carbon: one of the two nitrogens, both with a hydrogen, is charged.
-        let carboxylate = molecule(&[6, 8, 8], &[(0, 1, 2), (0, 2, 1)]);
+        let mut carboxylate = molecule(&[6, 8, 8], &[(0, 1, 2), (0, 2, 1)]);
+        imply_charges(&mut carboxylate);
         assert_eq!(carboxylate.charges[2], -1);
         let whole = charges(&[7, 6, 7, 6, 6], &[0, 2, 3, 4], &[(1, 8, 1)]);
         assert_eq!(whole.iter().sum::<i32>(), 0);
@@ -179,7 +216,8 @@ mod tests {
             atoms.push(1);
         }
         let mut m = molecule(&atoms, &bonds);
-        Resonance::default().charge(&mut m);
+        imply_charges(&mut m);
+        Resonance::default().charge(&mut m, 0);
         assert_eq!(m.charges[6], 1);
         assert_eq!(m.charges[..3].iter().sum::<i32>(), -1);
         assert_eq!(m.charges[3..5], [0, 0]);
@@ -190,11 +228,11 @@ mod tests {
         // More aromatic atoms than are looked at, and a star that no pairing fits.
         let many: Vec<(u32, u32, u8)> = (0..200).map(|i| (i, (i + 1) % 200, AROMATIC)).collect();
         let mut m = molecule(&[7; 200], &many);
-        Resonance::default().charge(&mut m);
+        Resonance::default().charge(&mut m, 0);
         assert_eq!(m.charges, [0; 200]);
         let star: Vec<(u32, u32, u8)> = (1..60).map(|i| (0, i, AROMATIC)).collect();
         let mut m = molecule(&[7; 60], &star);
-        Resonance::default().charge(&mut m);
+        Resonance::default().charge(&mut m, 0);
         assert_eq!(m.charges, [0; 60]);
     }
 }

@@ -1,11 +1,11 @@
 //! Aromaticity perception from single and double bonds, after RDKit's model: the published arrays of QM9 were labelled by
-//! it, and an SDF has no aromatic bonds.
+//! it, and so are most molecules that networks learn from.
 //!
 //! Every atom of a ring contributes 0, 1 or 2 electrons to the ring or cannot take part ([`donation`]). A ring, or up to six
 //! rings fused by common bonds, is aromatic if all atoms take part and the sum is 4k + 2 (Hückel's rule). Of fused
 //! rings that are aromatic only together, the bonds around them are aromatic, not those between them.
 
-use super::elements::{OXYGEN, SULPHUR, more_electronegative, usual_valence};
+use super::elements::{ANY, CARBON, OXYGEN, SULPHUR, default_valence, more_electronegative};
 use super::molecule::{AROMATIC, Molecule};
 use super::rings::{Ring, peel, relevant_cycles};
 use std::collections::BTreeSet;
@@ -18,27 +18,22 @@ const MOST_SETS: usize = 5_000;
 
 /// Turns the bonds of aromatic rings into aromatic bonds. False if the molecule has too many rings.
 ///
-/// A molecule that has aromatic bonds already is left as it is.
-pub(super) fn perceive(molecule: &mut Molecule) -> bool {
+/// The rings must be known. A molecule that has aromatic bonds already is left as it is.
+pub(crate) fn perceive(molecule: &mut Molecule) -> bool {
     if !may_be_aromatic(molecule) {
         return true;
     }
     let Some(rings) = relevant_cycles(molecule) else { return false };
-    let mut cyclic = vec![false; molecule.bonds.len()];
-    for &bond in rings.iter().flat_map(|r| &r.bonds) {
-        cyclic[bond as usize] = true;
-    }
-    let donations: Vec<Option<u32>> =
-        (0..molecule.atoms.len()).map(|a| donation(molecule, &cyclic, a)).collect();
+    let donations: Vec<Option<Electrons>> =
+        (0..molecule.atoms.len()).map(|a| donation(molecule, a)).collect();
     let rings: Vec<Ring> = rings.into_iter().filter(|r| takes_part(molecule, r, &donations)).collect();
     let Some(aromatic) = aromatic_bonds(&rings, &donations) else { return false };
     for bond in aromatic {
-        let kind = &mut molecule.bonds[bond as usize].kind;
-        if *kind < 3 {
-            *kind = AROMATIC;
+        let kind = molecule.bonds[bond as usize].kind;
+        if kind < 3 {
+            molecule.set_bond(bond, AROMATIC, kind);
         }
     }
-    molecule.connect();
     true
 }
 
@@ -52,59 +47,79 @@ fn may_be_aromatic(molecule: &Molecule) -> bool {
     peel(molecule, able).contains(&true)
 }
 
-/// Whether an atom may take part in an aromatic ring at all: electrons to share, no bonds beyond its valence, and at
-/// most one multiple bond.
+/// Whether an atom may take part in an aromatic ring at all: electrons to share, no bonds beyond its valence, at most one
+/// multiple bond, and no unpaired electron unless it is carbon.
 fn is_able(molecule: &Molecule, atom: usize) -> bool {
     let element = molecule.atoms[atom];
+    if element == ANY {
+        return true;
+    }
     let light = element <= 18 || element == 34 || element == 52;
     if !light || molecule.pi_electrons(atom).is_none() {
         return false;
     }
     // An ion makes the same number of bonds as the element with its electrons: N+ as C, O+ as N.
-    let same_electrons = u8::try_from(i32::from(element) - molecule.charges[atom]).unwrap_or(0);
-    if usual_valence(same_electrons).is_none_or(|most| molecule.valence(atom) > most) {
+    let same_electrons = u8::try_from(i32::from(element) - molecule.charges[atom]).unwrap_or(ANY);
+    if default_valence(same_electrons).is_none_or(|most| molecule.valence(atom) > most) {
         return false;
     }
-    molecule.links(atom).iter().filter(|l| l.kind > 1).count() <= 1
+    if molecule.radicals[atom] > 0 && element != CARBON {
+        return false;
+    }
+    molecule.links(atom).iter().filter(|l| l.order > 1).count() <= 1
 }
+
+/// The fewest and the most electrons that an atom gives; they differ only for an atom that stands for any.
+type Electrons = (u32, u32);
 
 /// The electrons that an atom gives to the aromatic rings it is in, or `None` if it cannot be in one.
 ///
 /// An atom with a double bond in the ring gives one. A double bond that leaves the ring takes that electron along if
 /// it leads to a more electronegative atom (C=O), else it stays (C=C). A lone pair gives two: pyrrole's nitrogen,
 /// furan's oxygen, a carbanion. An empty orbital (a cation) gives none and does not interrupt the ring.
-fn donation(molecule: &Molecule, cyclic: &[bool], atom: usize) -> Option<u32> {
+fn donation(molecule: &Molecule, atom: usize) -> Option<Electrons> {
+    if molecule.atoms[atom] == ANY {
+        return Some((0, 2));
+    }
     if !is_able(molecule, atom) {
         return None;
     }
     let electrons = molecule.pi_electrons(atom)?;
-    let multiple = molecule.links(atom).iter().find(|l| l.kind > 1);
-    let leaving = multiple.filter(|l| !cyclic[l.bond as usize]);
+    let multiple = molecule.links(atom).iter().find(|l| l.order > 1);
+    let leaving = multiple.filter(|l| !molecule.cyclic[l.bond as usize]);
     let taken = leaving.is_some_and(|&l| more_electronegative(molecule.element(l), molecule.atoms[atom]));
-    match (electrons, multiple, leaving) {
-        (0, _, Some(_)) => Some(0),
-        (0, Some(_), None) => Some(1),
-        (1, _, Some(_)) => Some(u32::from(!taken)),
-        (1, Some(_), None) => Some(1),
-        (1, None, None) if molecule.charges[atom] == 1 => Some(0),
-        (2.., _, _) => Some(if (electrons - i32::from(taken)) % 2 == 1 { 1 } else { 2 }),
-        _ => None,
-    }
+    let given = match (electrons, multiple, leaving) {
+        (0, _, Some(_)) => 0,
+        (0, Some(_), None) => 1,
+        (1, _, Some(_)) => u32::from(!taken),
+        (1, Some(_), None) => 1,
+        (1, None, None) if molecule.charges[atom] == 1 => 0,
+        (2.., _, _) => {
+            if (electrons - i32::from(taken)) % 2 == 1 {
+                1
+            } else {
+                2
+            }
+        }
+        _ => return None,
+    };
+    Some((given, given))
 }
 
 /// Whether a ring can be aromatic, alone or fused: all atoms can, and none of a ring of more than eight is an ether or
 /// a thioether, whose lone pair carries no ring current so far around.
-fn takes_part(molecule: &Molecule, ring: &Ring, donations: &[Option<u32>]) -> bool {
+fn takes_part(molecule: &Molecule, ring: &Ring, donations: &[Option<Electrons>]) -> bool {
     let is_ether = |a: usize| {
         matches!(molecule.atoms[a], OXYGEN | SULPHUR) && molecule.charges[a] == 0 && molecule.valence(a) == 2
     };
     ring.atoms.iter().all(|&a| donations[a as usize].is_some())
+        && ring.atoms.iter().any(|&a| molecule.atoms[a as usize] != ANY)
         && (ring.atoms.len() <= 8 || !ring.atoms.iter().any(|&a| is_ether(a as usize)))
 }
 
 /// The bonds of those of the rings that are aromatic by themselves or fused with others; `None` if there are more rings
 /// than a word has bits.
-fn aromatic_bonds(rings: &[Ring], donations: &[Option<u32>]) -> Option<BTreeSet<u32>> {
+fn aromatic_bonds(rings: &[Ring], donations: &[Option<Electrons>]) -> Option<BTreeSet<u32>> {
     if rings.len() > u64::BITS as usize {
         return None;
     }
@@ -129,7 +144,7 @@ fn aromatic_bonds(rings: &[Ring], donations: &[Option<u32>]) -> Option<BTreeSet<
 /// bond is left over. Sets of rings are bits of a word; those of a size grow from those one smaller.
 fn mark_system(
     rings: &[Ring],
-    donations: &[Option<u32>],
+    donations: &[Option<Electrons>],
     fused: &[u64],
     system: u64,
     aromatic: &mut BTreeSet<u32>,
@@ -158,12 +173,13 @@ fn mark_system(
 }
 
 /// Hückel's rule for a set of rings taken together. An atom inside, where three of them meet, does not count.
-fn is_aromatic(rings: &[Ring], donations: &[Option<u32>], set: u64) -> bool {
+fn is_aromatic(rings: &[Ring], donations: &[Option<Electrons>], set: u64) -> bool {
     let mut atoms: Vec<u32> = members(set).flat_map(|i| rings[i].atoms.iter().copied()).collect();
     atoms.sort_unstable();
     let outside = atoms.chunk_by(|a, b| a == b).filter(|same| same.len() < 3);
-    let electrons: u32 = outside.map(|same| donations[same[0] as usize].unwrap_or(0)).sum();
-    electrons % 4 == 2
+    let given = outside.filter_map(|same| donations[same[0] as usize]);
+    let (fewest, most) = given.fold((0, 0), |(low, high), (l, h)| (low + l, high + h));
+    most == 2 || (most >= 6 && (fewest..=most).any(|electrons| electrons % 4 == 2))
 }
 
 /// The bonds that are in one of these rings only.
@@ -198,6 +214,7 @@ mod tests {
     /// bonds behind that.
     fn aromatic(atoms: &[u8], bonds: &[(u32, u32, u8)]) -> Vec<usize> {
         let mut m = molecule(atoms, bonds);
+        m.find_rings();
         assert!(perceive(&mut m));
         (0..bonds.len()).filter(|&i| m.bonds[i].kind == AROMATIC).collect()
     }
