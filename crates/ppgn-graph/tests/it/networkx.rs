@@ -73,7 +73,6 @@ fn a_table_of_labels_is_never_a_graph() {
         "id,class\n1,0\n2,1\n",
         "graph;y\n0;0.5\n",
         "name,class\nann,yes\n",
-        "smiles,logP\nCCO,1\n",
         "k,a,b,c\nx,1,2,3\n",
     ] {
         let place = folder(&[("labels.csv", text.as_bytes())]);
