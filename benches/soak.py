@@ -33,7 +33,7 @@ OK, CLEAR, FAILED = "ok", "clear error", "FAILED"
 
 # The share of each kind in all cases.
 SHARES = {"kills": 0.01, "inputs": 0.80, "runs": 0.12, "settings": 0.07}
-FORMATS = ["text", "tu", "graph6", "sdf", "npz", "edges", "jsonl", "zip"]
+FORMATS = ["text", "tu", "graph6", "sdf", "npz", "edges", "jsonl", "zip", "smiles", "graphml", "gml", "json"]
 
 SECONDS = 30
 MEMORY = 4 << 30
@@ -122,6 +122,16 @@ class Soak:
         edges = b"# a comment\n0 1\n1 2\n2 0\n3 4\n"
         graph6 = b">>graph6<<Bw\nD?{\n:Fa@x^\nIsP@OkWHG\n"
         jsonl = self.jsonl()
+        smiles = b'smiles,logP,toxic\nCCO,-0.31,no\nc1ccccc1C(=O)[O-],"1.87",yes\n[NH4+].[Cl-],,no\nF/C=C/F,0.9,\n'
+        graphml = (b'<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+                   b'<key id="d0" for="node" attr.name="label" attr.type="string"/>\n'
+                   b'<key id="d1" for="edge" attr.name="weight" attr.type="double"/>\n<graph edgedefault="undirected">\n'
+                   b'<node id="a"><data key="d0">x &amp; y</data></node>\n<node id="b"><data key="d0">z</data></node>\n'
+                   b'<edge source="a" target="b"><data key="d1">0.5</data></edge>\n</graph>\n</graphml>\n')
+        gml = (b'graph [\n  directed 1\n  node [\n    id 0\n    label "a"\n    kind 3\n  ]\n  node [\n    id 1\n    label "b"\n'
+               b'    kind 4\n  ]\n  edge [\n    source 0\n    target 1\n    weight 2.5\n  ]\n]\n')
+        node_link = (b'{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"kind": 1, "id": 0}, {"kind": 2, '
+                     b'"id": "b"}], "edges": [{"weight": 0.5, "source": 0, "target": "b"}]}\n')
         return {
             "text": ({"S.txt": text}, "S.txt"),
             "tu": (tu, "."),
@@ -131,6 +141,10 @@ class Soak:
             "edges": ({"S.edges": edges}, "S.edges"),
             "jsonl": ({"S.jsonl": jsonl}, "S.jsonl"),
             "zip": ({"S.zip": zipped(tu)}, "S.zip"),
+            "smiles": ({"S.csv": smiles}, "S.csv"),
+            "graphml": ({"S.graphml": graphml}, "S.graphml"),
+            "gml": ({"S.gml": gml}, "S.gml"),
+            "json": ({"S.json": node_link}, "S.json"),
         }
 
     def jsonl(self):
@@ -285,7 +299,8 @@ class Soak:
     OPTIONS = {
         "train": "--epochs --batch --rate --decay --decay-every --seed --blocks --depth --order --space --precision --model "
                  "--m3 --norm --scale --pooling --suffix --encoding --limit --split --holdout --fold --threads "
-                 "--max-memory --preset --target --config --batching".split(),
+                 "--max-memory --preset --target --config --batching --patience --weight-decay --clip --dropout --schedule --warmup "
+                 "--class-weights --select --seeds --split-by --split-file --labels --class --task --log".split(),
         "cv": "--folds --epochs --jobs --threads --limit --seed --batch --max-memory --rate".split(),
         "search": "--grid --epochs --jobs --limit --seed --max-memory".split(),
         "bench step": "--batch --nodes --inputs --features --depth --steps --space --threads --max-memory".split(),
@@ -357,7 +372,7 @@ class Soak:
                 chain = 10
                 calls += [lambda c=c: self.kills(c, min(chain, count - c * chain)) for c in range(-(-count // chain))]
             elif kind == "inputs":
-                calls += [lambda f=FORMATS[i % 8], c=i // 8: self.input(f, c) for i in range(count)]
+                calls += [lambda f=FORMATS[i % len(FORMATS)], c=i // len(FORMATS): self.input(f, c) for i in range(count)]
             elif kind == "runs":
                 calls += [lambda c=c: self.corrupted(c) for c in range(count)]
             elif kind == "settings":
