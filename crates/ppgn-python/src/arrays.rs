@@ -31,10 +31,7 @@ fn contiguous<'py, T: Element>(array: &Bound<'py, PyUntypedArray>) -> PyResult<P
     let py = array.py();
     let array = numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (array, T::get_dtype(py)))?;
     // `ascontiguousarray` makes a number an array of one.
-    Ok(array
-        .cast_into::<PyArrayDyn<T>>()?
-        .try_readonly()
-        .map_err(|e| PyRuntimeError::new_err(e.to_string()))?)
+    array.cast_into::<PyArrayDyn<T>>()?.try_readonly().map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 /// An array of integers; a `ValueError` for other numbers, and for integers beyond 64 bits.

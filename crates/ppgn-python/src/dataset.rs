@@ -59,6 +59,9 @@ pub(crate) struct Labels<'py> {
     names: Vec<String>,
 }
 
+/// Training and test positions of a fold, as anything that holds integers.
+type Fold<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 #[pymethods]
 impl Dataset {
     #[new]
@@ -75,11 +78,8 @@ impl Dataset {
         let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
         let prepared =
             py.import("ppgn._data")?.call_method1("prepare", (graphs, y, targets, folds, options))?;
-        let (graphs, labels, folds): (
-            Vec<Bound<'_, Graph>>,
-            Labels<'_>,
-            Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
-        ) = prepared.extract()?;
+        let (graphs, labels, folds): (Vec<Bound<'_, Graph>>, Labels<'_>, Vec<Fold<'_>>) =
+            prepared.extract()?;
         Self::made(&graphs, labels, name, &folds, None)
     }
 

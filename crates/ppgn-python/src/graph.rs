@@ -131,7 +131,7 @@ impl Graph {
     fn edge_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let edges: Vec<(usize, usize)> = self.0.edge_list().map(|(u, v, _)| (u, v)).collect();
         let values = edges.iter().map(|e| e.0 as i64).chain(edges.iter().map(|e| e.1 as i64)).collect();
-        Ok(PyArray1::from_vec(py, values).reshape([2, edges.len()])?)
+        PyArray1::from_vec(py, values).reshape([2, edges.len()])
     }
 
     /// Where each node's neighbours begin in `indices`, as in a SciPy CSR matrix: shape (nodes + 1,). A read-only view.
@@ -218,7 +218,7 @@ impl Graph {
         })?;
         let mut values = vec![0.0; cells];
         self.0.arc_list().for_each(|(u, v, _)| values[u * n + v] = 1.0);
-        Ok(PyArray1::from_vec(py, values).reshape([n, n])?)
+        PyArray1::from_vec(py, values).reshape([n, n])
     }
 
     /// The same graph with other numbers for its nodes: node i becomes node `permutation[i]`.

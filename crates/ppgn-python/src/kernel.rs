@@ -44,6 +44,9 @@ pub(crate) fn wl_seen<'py>(
     Ok(sparse(py, rows))
 }
 
+/// A Gram matrix, and the kernel of every row's graph with itself.
+type GramAndDiagonal<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// The Gram matrix of graphs, or with `new` that of the new graphs (rows) with the fitted ones (columns); and the kernel
 /// of every row's graph with itself.
 #[pyfunction]
@@ -54,7 +57,7 @@ pub(crate) fn wl_gram<'py>(
     new: Option<Vec<Bound<'py, Graph>>>,
     iterations: usize,
     asked: Asked,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<GramAndDiagonal<'py>> {
     let (n, fitted, new) = (fitted.len(), graphs(&fitted), new.map(|new| graphs(&new)));
     let (values, diagonal) = on_pool(py, |interrupt| {
         let options = asked.options(interrupt);

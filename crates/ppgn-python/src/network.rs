@@ -226,5 +226,5 @@ fn part_of<'py, T: numpy::Element + Copy>(
     values: &[T],
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
-    Ok(PyArray1::from_slice(py, values).reshape(shape)?)
+    PyArray1::from_slice(py, values).reshape(shape)
 }

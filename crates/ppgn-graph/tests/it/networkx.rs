@@ -69,12 +69,7 @@ fn a_folder_of_edge_lists_is_a_dataset_in_natural_order() {
 
 #[test]
 fn a_table_of_labels_is_never_a_graph() {
-    for text in [
-        "id,class\n1,0\n2,1\n",
-        "graph;y\n0;0.5\n",
-        "name,class\nann,yes\n",
-        "k,a,b,c\nx,1,2,3\n",
-    ] {
+    for text in ["id,class\n1,0\n2,1\n", "graph;y\n0;0.5\n", "name,class\nann,yes\n", "k,a,b,c\nx,1,2,3\n"] {
         let place = folder(&[("labels.csv", text.as_bytes())]);
         let error = read(&place.path().join("labels.csv"), false).unwrap_err();
         assert!(error.to_string().contains("looks like a table with one row per graph"), "{text:?}: {error}");
