@@ -60,7 +60,7 @@ pub(crate) struct Labels<'py> {
 }
 
 /// Training and test positions of a fold, as anything that holds integers.
-type Fold<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+type Positions<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 #[pymethods]
 impl Dataset {
