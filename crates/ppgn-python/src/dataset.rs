@@ -78,7 +78,7 @@ impl Dataset {
         let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
         let prepared =
             py.import("ppgn._data")?.call_method1("prepare", (graphs, y, targets, folds, options))?;
-        let (graphs, labels, folds): (Vec<Bound<'_, Graph>>, Labels<'_>, Vec<Fold<'_>>) =
+        let (graphs, labels, folds): (Vec<Bound<'_, Graph>>, Labels<'_>, Vec<Positions<'_>>) =
             prepared.extract()?;
         Self::made(&graphs, labels, name, &folds, None)
     }
