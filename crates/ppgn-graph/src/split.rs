@@ -1,11 +1,13 @@
-//! Splitting a dataset: given folds, stratified folds, random splits, groups that stay together, and tables that say which
-//! graph is in which part. A split is a function of (dataset, seed).
+//! Splitting a dataset: given folds, stratified folds, random splits, groups that stay together (such as scaffolds of
+//! molecules), and tables that say which graph is in which part. A split is a function of (dataset, seed).
 
 mod groups;
 mod listed;
+mod scaffold;
 
 pub use groups::{GroupOrder, grouped};
 pub use listed::{Listed, part_names, quoted, to_csv};
+pub use scaffold::scaffolds;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};

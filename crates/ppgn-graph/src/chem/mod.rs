@@ -16,6 +16,7 @@
 //! | conjugation and hybridisation | `hybridisation` |
 //! | donors and acceptors of hydrogen bonds | `hydrogen_bonds` |
 //! | charges of aromatic atoms where a file states none (QM9's arrays) | `resonance` |
+//! | the Bemis-Murcko framework, and whether two are the same | `scaffold`, `isomorphism` |
 //!
 //! [`derive`] does all of it for a molecule whose charges are known. `smiles` reads the notation.
 //! `benches/peers/rdkit_compare.py` counts the disagreements with RDKit, by feature.
@@ -24,11 +25,13 @@ mod aromatic;
 pub(crate) mod elements;
 pub(crate) mod hybridisation;
 pub(crate) mod hydrogen_bonds;
+pub(crate) mod isomorphism;
 mod kekule;
 pub(crate) mod molecule;
 mod normalise;
 pub(crate) mod resonance;
 mod rings;
+pub(crate) mod scaffold;
 pub(crate) mod smiles;
 mod valence;
 

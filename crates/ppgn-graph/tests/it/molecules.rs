@@ -1,6 +1,7 @@
 //! Molecules as SDF and SMILES: against RDKit's goldens, against each other, and what is wrong with bad files.
 
 mod fuzz;
+mod scaffolds;
 
 use crate::support::{defects, folder, read_as};
 use ppgn_graph::encode::{Encoding, Kind};

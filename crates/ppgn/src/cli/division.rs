@@ -3,7 +3,7 @@
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
-use ppgn::graph::split::{GroupOrder, Listed, grouped};
+use ppgn::graph::split::{GroupOrder, Listed, grouped, scaffolds};
 use ppgn::train::{Division, text};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,9 @@ pub(crate) struct DivisionArgs {
     /// validation, test or none). Every run folder has one, split.csv
     #[arg(long, value_name = "FILE.csv")]
     split_file: Option<PathBuf>,
-    /// How graphs are drawn for the sets: stratified (by class), random, or column:NAME of --split-file, or of data that
-    /// is a CSV table: its words are parts, or groups that stay together [default: stratified]
+    /// How graphs are drawn for the sets: stratified (by class), random, scaffold (molecules with the same Bemis-Murcko
+    /// framework stay together, the largest groups in training), or column:NAME of --split-file, or of data that is a CSV
+    /// table: its words are parts, or groups that stay together [default: stratified]
     #[arg(long, value_name = "HOW")]
     split_by: Option<By>,
 }
@@ -45,6 +46,7 @@ fn parsed_shares(text: &str) -> Result<Shares, String> {
 pub(crate) enum By {
     Stratified,
     Random,
+    Scaffold,
     Column(String),
 }
 
@@ -55,8 +57,11 @@ impl std::str::FromStr for By {
         match (text, text.split_once(':')) {
             ("stratified", _) => Ok(By::Stratified),
             ("random", _) => Ok(By::Random),
+            ("scaffold", _) => Ok(By::Scaffold),
             (_, Some(("column", name))) if !name.is_empty() => Ok(By::Column(name.into())),
-            _ => Err(format!("`{text}` is not a way to split; there are stratified, random and column:NAME")),
+            _ => Err(format!(
+                "`{text}` is not a way to split; there are stratified, random, scaffold and column:NAME"
+            )),
         }
     }
 }
@@ -132,6 +137,11 @@ impl Asked {
                 };
                 Ok(Division::listed(format!("column {column} of {}", name(file)), &split))
             }
+            (Some(By::Scaffold), _) => {
+                let words: Vec<String> = scaffolds(dataset)?.iter().map(u32::to_string).collect();
+                let split = grouped(words.iter().map(String::as_str), shares, GroupOrder::Largest)?;
+                Ok(Division::listed("scaffolds", &split))
+            }
             (Some(By::Random), _) => Ok(Division::Random(shares)),
             (None | Some(By::Stratified), _) => Ok(Division::Shares(shares)),
         }
@@ -157,6 +167,7 @@ mod tests {
     fn ways_to_split() {
         assert_eq!("column:site".parse(), Ok(By::Column("site".into())));
         assert_eq!("random".parse(), Ok(By::Random));
+        assert_eq!("scaffold".parse(), Ok(By::Scaffold));
         for wrong in ["column", "column:", "scafold", ""] {
             assert!(wrong.parse::<By>().is_err(), "{wrong}");
         }

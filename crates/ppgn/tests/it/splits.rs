@@ -107,6 +107,29 @@ fn random_and_grouped_splits() {
 }
 
 #[test]
+fn scaffolds_stay_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("molecules.csv");
+    // Five benzenes, three pyridines, a chain and a cyclopropane, mixed.
+    let smiles =
+        "C1CC1C Cc1ccccc1 Cc1ccncc1 CCO Oc1ccccc1 Fc1ccncc1 c1ccccc1 Nc1ccccc1 CCc1ccncc1 CCc1ccccc1";
+    let rows: String = smiles.split(' ').enumerate().map(|(i, s)| format!("{s},{i}\n")).collect();
+    std::fs::write(&file, format!("smiles,y\n{rows}")).unwrap();
+    let run = folder.path().join("run");
+    let words = "--blocks 4 --batch 4 --epochs 1 --split-by scaffold --split 80/10/10 --quiet --json";
+    let train = |data: &str, out: &Path| -> crate::run::Ran {
+        let line = format!("train {data} {words}");
+        command().args(line.split_whitespace()).arg("--out").arg(out).output().unwrap().into()
+    };
+    train(file.to_str().unwrap(), &run).ok();
+    let split = table(&run.join("split.csv"));
+    // The large groups are for training; of the two small ones, the first in the file is for validation.
+    let expected = "validation train train test train train train train train train";
+    assert_eq!(column(&split, "part").join(" "), expected);
+    train(DATA, &folder.path().join("x")).fails(1, "has no scaffolds: they are of molecules");
+}
+
+#[test]
 fn the_epoch_is_selected_by_any_metric_that_is_defined() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
