@@ -6,8 +6,7 @@
 A FILE is a list of SMILES (.smi), or the arrays of QM9 (.npz), of which the SMILES are taken. ppgn converts them to JSON
 Lines, RDKit reads the same SMILES, hydrogens as they are written; molecules that RDKit refuses are counted and left out.
 Element, charge, hydrogens, ring membership and the order of bonds must agree everywhere (exit code 1 otherwise), and
-aromaticity and hybridisation on all but 0.1 % of the atoms. Orders are compared where a bond is aromatic for neither;
-for all bonds, the sum of orders at every atom of a Kekulé structure is compared through its hydrogens and charge.
+aromaticity and hybridisation on all but 0.1 % of the atoms. Orders are compared where a bond is aromatic for neither.
 """
 
 import argparse
