@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Digests {
-    /// Of `config.toml` without the line `epochs = ...` in `[training]`, which may be changed to extend a run.
+    /// Of `config.toml` without the line `epochs = ...` in `[training]`, which extending a run changes.
     pub settings: String,
     /// Of the lines of `metrics.jsonl` up to the epoch.
     pub metrics: String,
