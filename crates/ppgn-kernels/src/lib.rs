@@ -21,6 +21,7 @@ mod large;
 mod linear;
 mod matrix;
 mod mlp;
+mod narrow;
 mod norm;
 mod planes;
 mod pool;

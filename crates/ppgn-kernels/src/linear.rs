@@ -1,6 +1,7 @@
 //! Linear layers on rows, forward and backward.
 
-use crate::gemm::{Columns, End, Panels, Product, Start, View, outer, rows};
+use crate::gemm::{Columns, End, Panels, Product, Start, Target, View, outer, rows, short};
+use crate::narrow::{CHUNK, add_parts, by_parts, is_narrow, part_rows, prefetch_rows};
 use crate::real::Real;
 use crate::shared::numbers;
 use crate::workspace::Workspace;
@@ -130,6 +131,9 @@ pub(crate) fn linear_backward<T: Real>(
     (weights, stride): (&mut [T], usize),
     bias: Option<&mut [T]>,
 ) {
+    if is_narrow::<T>(weights.len() + outputs) {
+        return narrow_backward(workspace, d, outputs, inputs, (weights, stride), bias);
+    }
     let bs = inputs.iter().map(Joined::columns).collect();
     outer(workspace, vec![Product { a: d, bs, c: weights, stride, sums: bias }]);
     let chunk = chunk_rows(d.len() / outputs.max(1));
@@ -149,6 +153,69 @@ pub(crate) fn linear_backward<T: Real>(
         }
         parts.into_iter().for_each(|(to, back)| rows(d, back, to, Start::Zero, End::Keep));
     });
+}
+
+/// The same for a narrow layer: the gradients of a chunk of rows while it is in the cache.
+fn narrow_backward<T: Real>(
+    workspace: &Workspace,
+    d: &[T],
+    outputs: usize,
+    inputs: Vec<Joined<'_, T>>,
+    (weights, stride): (&mut [T], usize),
+    bias: Option<&mut [T]>,
+) {
+    let part = part_rows(d.len() / outputs.max(1));
+    let mut tasks: Vec<(&[T], Vec<Joined<'_, T>>)> =
+        d.chunks((part * outputs).max(1)).map(|d| (d, Vec::with_capacity(inputs.len()))).collect();
+    for Joined { input, width, from, back } in inputs {
+        let length = part * width;
+        let mut parts: Vec<Input<'_, T>> = match input {
+            Input::Apart(x, None) => x.chunks(length).map(|x| Input::Apart(x, None)).collect(),
+            Input::Apart(x, Some(dx)) => {
+                x.chunks(length).zip(dx.chunks_mut(length)).map(|(x, dx)| Input::Apart(x, Some(dx))).collect()
+            }
+            Input::InPlace(x) => x.chunks_mut(length).map(Input::InPlace).collect(),
+        };
+        assert_eq!(parts.len(), tasks.len());
+        for ((_, task), input) in tasks.iter_mut().zip(parts.drain(..)) {
+            task.push(Joined { input, width, from, back });
+        }
+    }
+    let (size, with_bias) = (weights.len(), bias.is_some());
+    let sums =
+        by_parts(workspace, tasks, size + outputs, |(all, mut inputs): (&[T], Vec<Joined<'_, T>>), sums| {
+            let (c, bias) = sums.split_at_mut(size);
+            for (n, d) in all.chunks(CHUNK * outputs).enumerate() {
+                let rows_of = |width: usize| n * CHUNK * width..(n * CHUNK + d.len() / outputs) * width;
+                inputs
+                    .iter()
+                    .for_each(|joined| prefetch_rows(joined.columns().b, joined.width, (n + 1) * CHUNK));
+                prefetch_rows(all, outputs, (n + 1) * CHUNK);
+                // The sums of D are the same for all inputs: the first adds them.
+                let mut bias = with_bias.then_some(&mut *bias);
+                for Joined { input, width, from, back } in &mut inputs {
+                    let to = Target { c, stride, from: *from };
+                    let range = rows_of(*width);
+                    match input {
+                        Input::Apart(x, dx) => {
+                            short((d, outputs), (&x[range.clone()], *width), to, bias.take());
+                            if let Some(dx) = dx {
+                                rows(d, back, &mut dx[range], Start::Zero, End::Keep);
+                            }
+                        }
+                        Input::InPlace(x) => {
+                            let x = &mut x[range];
+                            short((d, outputs), (&*x, *width), to, bias.take());
+                            rows(d, back, x, Start::Zero, End::Keep);
+                        }
+                    }
+                }
+            }
+        });
+    add_parts(&sums, 0, weights);
+    if let Some(bias) = bias {
+        add_parts(&sums, size, bias);
+    }
 }
 
 #[inline(always)]

@@ -3,8 +3,9 @@
 //! The backward pass overwrites the hidden layers with their gradients, layer by layer. If they were not kept, they are
 //! recomputed first; the results are identical, at the price of time instead of memory.
 
-use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
+use crate::gemm::{Columns, End, Panels, Product, Start, Target, outer, rows, short};
 use crate::linear::{Layer, chunk_rows, together};
+use crate::narrow::{CHUNK, add_parts, by_parts, is_narrow, part_rows, prefetch_rows};
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
@@ -152,6 +153,9 @@ pub(crate) fn mlps_backward<T: Real>(
 ) {
     let Some(depth) = mlps.first().map(|m| m.mlp.layers.len()) else { return };
     assert!(mlps.iter().all(|m| m.mlp.layers.len() == depth && m.hidden.len() + 1 == depth));
+    if is_narrow::<T>(mlps.iter().map(|m| m.mlp.len()).sum()) {
+        return narrow_backward(workspace, x, mlps, dx);
+    }
     for l in (0..depth).rev() {
         outer(workspace, mlps.iter_mut().map(|m| m.product(x, l)).collect());
         if l > 0 {
@@ -162,7 +166,110 @@ pub(crate) fn mlps_backward<T: Real>(
     }
 }
 
+/// The same for narrow layers: a chunk of rows goes back through all layers of all MLPs while it is in the cache.
+fn narrow_backward<T: Real>(
+    workspace: &Workspace,
+    x: &[T],
+    mut mlps: Vec<Backward<'_, T>>,
+    dx: Option<&mut [T]>,
+) {
+    let inputs = mlps[0].mlp.inputs();
+    let part = part_rows(x.len() / inputs);
+    let with_input = dx.is_some();
+    let backs: Vec<Vec<Panels<T>>> = mlps.iter().map(|m| m.backs(workspace, with_input)).collect();
+    let mut dx = dx.map(|dx| dx.chunks_mut(part * inputs));
+    let mut tasks: Vec<NarrowPart<'_, T>> = Vec::new();
+    for x in x.chunks(part * inputs) {
+        tasks.push(NarrowPart { x, dx: dx.as_mut().and_then(Iterator::next), mlps: Vec::new() });
+    }
+    let mut gradients = Vec::with_capacity(mlps.len());
+    for (m, backs) in mlps.iter_mut().zip(&backs) {
+        let Backward { mlp, d, hidden, gradient } = m;
+        let layers = hidden.iter_mut().zip(&mlp.layers);
+        let mut hidden: Vec<_> = layers.map(|(h, layer)| h.chunks_mut(part * layer.outputs)).collect();
+        for (task, d) in tasks.iter_mut().zip(d.chunks(part * mlp.outputs())) {
+            let hidden = hidden.iter_mut().filter_map(Iterator::next).collect();
+            task.mlps.push(NarrowMlp { mlp, backs, d, hidden });
+        }
+        gradients.push(&mut **gradient);
+    }
+    let length = gradients.iter().map(|gradient| gradient.len()).sum();
+    let sums = by_parts(workspace, tasks, length, |task: NarrowPart<'_, T>, sums| task.run(inputs, sums));
+    let mut from = 0;
+    for gradient in gradients {
+        add_parts(&sums, from, gradient);
+        from += gradient.len();
+    }
+}
+
+/// A part of the rows of all MLPs.
+struct NarrowPart<'a, T: Real> {
+    x: &'a [T],
+    dx: Option<&'a mut [T]>,
+    mlps: Vec<NarrowMlp<'a, T>>,
+}
+
+/// A part of the rows of one MLP: what [`Backward`] has, and the matrices that map gradients back.
+struct NarrowMlp<'a, T: Real> {
+    mlp: &'a Mlp<'a, T>,
+    backs: &'a [Panels<T>],
+    d: &'a [T],
+    hidden: Vec<&'a mut [T]>,
+}
+
+impl<T: Real> NarrowPart<'_, T> {
+    /// Adds the gradients of all layers to `sums`, one MLP after another.
+    fn run(mut self, inputs: usize, sums: &mut [T]) {
+        let count = self.x.len() / inputs;
+        for start in (0..count).step_by(CHUNK) {
+            let end = (start + CHUNK).min(count);
+            let of = |width: usize| start * width..end * width;
+            self.prefetch(end, inputs);
+            let x = &self.x[of(inputs)];
+            let mut rest = &mut *sums;
+            for NarrowMlp { mlp, backs, d, hidden } in &mut self.mlps {
+                let (own, next) = rest.split_at_mut(mlp.len());
+                rest = next;
+                for (l, layer) in mlp.layers.iter().enumerate().rev() {
+                    let (before, after) = hidden.split_at_mut(l);
+                    let d = &after.first().map_or(*d, |hidden| &**hidden)[of(layer.outputs)];
+                    let gradient = &mut own[mlp.offset(l)..][..layer.len()];
+                    let (c, bias) = gradient.split_at_mut(layer.inputs * layer.outputs);
+                    let to = Target { c, stride: layer.inputs, from: 0 };
+                    let below = before.last_mut().map(|hidden| &mut hidden[of(layer.inputs)]);
+                    let input = below.as_deref().unwrap_or(x);
+                    short((d, layer.outputs), (input, layer.inputs), to, Some(bias));
+                    if let Some(below) = below {
+                        rows(d, &backs[l], below, Start::Zero, End::Mask);
+                    } else if let Some(dx) = &mut self.dx {
+                        rows(d, &backs[0], &mut dx[of(inputs)], Start::Current, End::Keep);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks for the chunk that begins at this row.
+    fn prefetch(&self, start: usize, inputs: usize) {
+        prefetch_rows(self.x, inputs, start);
+        if let Some(dx) = &self.dx {
+            prefetch_rows(dx, inputs, start);
+        }
+        for NarrowMlp { mlp, d, hidden, .. } in &self.mlps {
+            prefetch_rows(d, mlp.outputs(), start);
+            hidden.iter().zip(&mlp.layers).for_each(|(h, layer)| prefetch_rows(h, layer.outputs, start));
+        }
+    }
+}
+
 impl<T: Real> Backward<'_, T> {
+    /// The matrices that map gradients back through all layers. (The first is empty unless requested.)
+    fn backs(&self, workspace: &Workspace, with_input: bool) -> Vec<Panels<T>> {
+        let layers = self.mlp.layers.iter().enumerate();
+        let width = |l: usize, inputs| if l == 0 && !with_input { 0 } else { inputs };
+        layers.map(|(l, layer)| layer.backward_panels(workspace, 0, width(l, layer.inputs))).collect()
+    }
+
     /// The gradient of layer l's output.
     fn d(&self, l: usize) -> &[T] {
         self.hidden.get(l).map_or(self.d, |hidden| hidden)

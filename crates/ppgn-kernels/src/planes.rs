@@ -56,7 +56,7 @@ impl Grid {
     }
 
     /// Gathers a part, at most [`PLANES`] vectors, of the rows of all pairs: `copy` gets an offset and a destination.
-    /// Padding beyond the part is 0.
+    /// A vector that the part does not fill is padded with 0.
     #[inline(always)]
     pub(crate) fn gather<T: Real, S: Simd<T>>(
         &self,
@@ -65,7 +65,7 @@ impl Grid {
         to: &mut [T],
         copy: impl Fn(usize, &mut [T]),
     ) {
-        if part.width < PLANES * S::LANES {
+        if !part.width.is_multiple_of(S::LANES) {
             to.fill(T::default());
         }
         self.entries::<T, S>(part, row, |from, at, width| copy(from, &mut to[at..at + width]));

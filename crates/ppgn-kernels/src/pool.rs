@@ -4,6 +4,7 @@
 //! Where several pairs attain a maximum, its gradient is split evenly among them. The forward pass records all of them,
 //! so the backward pass updates a few numbers per graph instead of scanning all rows.
 
+use crate::planes::Part;
 use crate::product::{Square, within};
 use crate::real::Real;
 use crate::shared::numbers;
@@ -87,39 +88,52 @@ impl Pools<'_> {
         width
     }
 
-    /// Calls a function for every row of a graph: its index, its pattern, and the number of tuples it represents.
+    /// Visits every row of a graph.
     #[inline(always)]
-    fn each(&self, graph: usize, mut call: impl FnMut(usize, usize, u32)) {
+    fn each(&self, graph: usize, mut visitor: impl Visitor) {
         match self {
             Pools::Dense { order: 2, graphs, .. } => {
                 let Square { start, nodes, .. } = graphs[graph];
-                for i in 0..nodes {
-                    let line = start + i * nodes;
-                    (line..line + i).for_each(|row| call(row, 1, 1));
-                    call(line + i, 0, 1);
-                    (line + i + 1..line + nodes).for_each(|row| call(row, 1, 1));
+                let mut diagonal = 0;
+                for place in 0..nodes * nodes {
+                    let pattern = usize::from(place != diagonal);
+                    diagonal += (1 - pattern) * (nodes + 1);
+                    visitor.row(start + place, pattern, 1);
                 }
             }
             Pools::Dense { order, graphs, .. } => {
                 let Square { start, nodes, .. } = graphs[graph];
-                Patterns::new(*order).each(nodes, |place, pattern| call(start + place, pattern, 1));
+                Patterns::new(*order).each(nodes, |place, pattern| visitor.row(start + place, pattern, 1));
             }
             Pools::Quotient { counts, offsets, .. } => {
                 for count in &counts[offsets[graph]..offsets[graph + 1]] {
-                    call(count.row as usize, count.pattern as usize, count.count);
+                    visitor.row(count.row as usize, count.pattern as usize, count.count);
                 }
             }
         }
     }
 }
 
+/// Gets every row of a graph: its index, its pattern, and the number of tuples it represents. (Not a closure in kernels:
+/// one with several call sites is not inlined, and only inlined code is compiled for the level.)
+trait Visitor {
+    fn row(&mut self, row: usize, pattern: usize, count: u32);
+}
+
+impl<F: FnMut(usize, usize, u32)> Visitor for F {
+    #[inline(always)]
+    fn row(&mut self, row: usize, pattern: usize, count: u32) {
+        self(row, pattern, count);
+    }
+}
+
 /// A row that attains a maximum: (row, channel across all patterns, share of the gradient).
 type Tie<T> = (u32, u32, T);
 
-/// The rows that attained the maxima, graph by graph.
+/// The rows that attained the maxima: lists of them, each with its graph.
 #[derive(Debug, Clone, Default)]
 pub struct Ties<T> {
-    graphs: Vec<Vec<Tie<T>>>,
+    lists: Vec<(usize, Vec<Tie<T>>)>,
 }
 
 /// Maxima per graph: of the diagonal, then of the rest (in general, one per pattern in order); 0 for a pattern without
@@ -143,26 +157,40 @@ pub(crate) fn pool_max_generic<T: Real>(
     ties: bool,
 ) -> Ties<T> {
     let width = pools.check(channels, x.len(), to.len());
+    // Few graphs are divided by channels, into whole cache lines.
+    let few = pools.graphs() < TASKS * rayon::current_num_threads();
+    let step = if few { LINE } else { channels.max(1) };
+    let parts = |graph: usize| Part::all(channels).cut(step).map(move |part| (graph, part));
+    let tasks: Vec<(usize, Part)> = (0..pools.graphs()).flat_map(parts).collect();
     let mut pooled: Vec<(Vec<T>, Vec<Tie<T>>)> = Vec::new();
-    (0..pools.graphs())
-        .into_par_iter()
-        .map(|graph| dispatch(Maximum { pools, graph, channels, x, ties }))
+    tasks
+        .par_iter()
+        .with_max_len(1)
+        .map(|&(graph, part)| dispatch(Maximum { pools, graph, part, x, ties }))
         .collect_into_vec(&mut pooled);
-    let mut tied = Ties { graphs: Vec::with_capacity(pooled.len()) };
-    for (graph, (maxima, ties)) in pooled.into_iter().enumerate() {
-        to[pools.place(graph) * width..][..width].copy_from_slice(&maxima);
-        tied.graphs.push(ties);
+    let mut tied = Ties { lists: Vec::with_capacity(pooled.len()) };
+    for ((graph, part), (maxima, ties)) in tasks.into_iter().zip(pooled) {
+        let to = &mut to[pools.place(graph) * width..][..width];
+        for (to, maxima) in to.chunks_exact_mut(channels).zip(maxima.chunks_exact(part.width)) {
+            to[part.from..][..part.width].copy_from_slice(maxima);
+        }
+        tied.lists.push((graph, ties));
     }
     tied
 }
 
+/// Channels of a cache line, and the tasks per thread below which graphs are divided.
+const LINE: usize = 16;
+const TASKS: usize = 4;
+
 /// Channels tested together.
 const GROUP: usize = 32;
 
+/// The maxima of some channels of a graph, pattern by pattern, and the rows that attain them.
 struct Maximum<'a, T> {
     pools: Pools<'a>,
     graph: usize,
-    channels: usize,
+    part: Part,
     x: &'a [T],
     ties: bool,
 }
@@ -172,46 +200,80 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Self::Output {
-        let Maximum { pools, graph, channels, x, ties } = self;
-        let patterns = pools.patterns();
-        let mut maxima = vec![T::LOWEST; patterns * channels];
-        let mut seen = vec![false; patterns];
-        pools.each(graph, |row, pattern, _| {
-            let row = &x[row * channels..][..channels];
-            seen[pattern] = true;
-            // NaN wins, so that it is noticed.
-            maxima[pattern * channels..][..channels]
-                .iter_mut()
-                .zip(row)
-                .for_each(|(m, &x)| *m = if (*m >= x) | m.is_nan() { *m } else { x });
-        });
+        let Maximum { pools, graph, part, x, ties } = self;
+        let (patterns, width) = (pools.patterns(), part.width);
+        let mut highest =
+            Highest { x, part, maxima: vec![T::LOWEST; patterns * width], seen: vec![false; patterns] };
+        pools.each(graph, &mut highest);
+        let Highest { mut maxima, seen, .. } = highest;
         for pattern in (0..patterns).filter(|&pattern| !seen[pattern]) {
-            maxima[pattern * channels..][..channels].fill(T::default());
+            maxima[pattern * width..][..width].fill(T::default());
         }
         let mut tied = Vec::new();
         if ties {
-            let mut tuples = vec![0u32; patterns * channels];
-            pools.each(graph, |number, pattern, count| {
-                let row = &x[number * channels..][..channels];
-                let from = pattern * channels;
-                // Most rows attain few maxima: test a group of channels at a time for any.
-                let some = maxima[from..from + channels].chunks(GROUP).zip(row.chunks(GROUP));
-                for (group, (m, x)) in some.enumerate() {
-                    if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
-                        continue;
-                    }
-                    for c in (0..m.len()).filter(|&c| m[c] == x[c]) {
-                        let place = from + group * GROUP + c;
-                        tuples[place] += count;
-                        tied.push((number as u32, place as u32, T::rounded(f64::from(count))));
-                    }
-                }
-            });
+            let mut found = Tied { x, part, maxima: &maxima, tuples: vec![0; patterns * width], tied };
+            pools.each(graph, &mut found);
+            let tuples = found.tuples;
+            tied = found.tied;
             for (_, place, share) in &mut tied {
+                let (pattern, channel) = (*place as usize / width, *place as usize % width);
                 *share = *share / T::rounded(f64::from(tuples[*place as usize]));
+                *place = (pattern * part.channels + part.from + channel) as u32;
             }
         }
         (maxima, tied)
+    }
+}
+
+/// Finds the maxima.
+struct Highest<'a, T> {
+    x: &'a [T],
+    part: Part,
+    maxima: Vec<T>,
+    seen: Vec<bool>,
+}
+
+impl<T: Real> Visitor for &mut Highest<'_, T> {
+    #[inline(always)]
+    fn row(&mut self, row: usize, pattern: usize, _count: u32) {
+        let width = self.part.width;
+        let row = &self.x[self.part.at(row)..][..width];
+        self.seen[pattern] = true;
+        // NaN wins, so that it is noticed.
+        self.maxima[pattern * width..][..width]
+            .iter_mut()
+            .zip(row)
+            .for_each(|(m, &x)| *m = if (*m >= x) | m.is_nan() { *m } else { x });
+    }
+}
+
+/// Finds the rows that attain the maxima; their shares are counts at first, their channels those of the part.
+struct Tied<'a, T> {
+    x: &'a [T],
+    part: Part,
+    maxima: &'a [T],
+    tuples: Vec<u32>,
+    tied: Vec<Tie<T>>,
+}
+
+impl<T: Real> Visitor for &mut Tied<'_, T> {
+    #[inline(always)]
+    fn row(&mut self, number: usize, pattern: usize, count: u32) {
+        let width = self.part.width;
+        let row = &self.x[self.part.at(number)..][..width];
+        let from = pattern * width;
+        // Most rows attain few maxima: test a group of channels at a time for any.
+        let some = self.maxima[from..from + width].chunks(GROUP).zip(row.chunks(GROUP));
+        for (group, (m, x)) in some.enumerate() {
+            if !m.iter().zip(x).fold(false, |any, (m, x)| any | (m == x)) {
+                continue;
+            }
+            for c in (0..m.len()).filter(|&c| m[c] == x[c]) {
+                let place = from + group * GROUP + c;
+                self.tuples[place] += count;
+                self.tied.push((number as u32, place as u32, T::rounded(f64::from(count))));
+            }
+        }
     }
 }
 
@@ -232,9 +294,8 @@ pub(crate) fn pool_max_backward_generic<T: Real>(
     dx: &mut [T],
 ) {
     let width = pools.check(channels, dx.len(), d.len());
-    assert!(ties.graphs.len() == pools.graphs() || ties.graphs.is_empty());
-    for (graph, ties) in ties.graphs.iter().enumerate() {
-        let d = &d[pools.place(graph) * width..][..width];
+    for (graph, ties) in &ties.lists {
+        let d = &d[pools.place(*graph) * width..][..width];
         for &(row, place, share) in ties {
             let channel = place as usize % channels;
             dx[row as usize * channels + channel] += share * d[place as usize];

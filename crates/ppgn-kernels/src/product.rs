@@ -3,8 +3,8 @@
 //! `W[i,k,c] = factor * sum over j of Y1[i,j,c] * Y2[j,k,c]`: in every channel a product of n by n matrices, and both
 //! of its gradients are such products again. Channels are contiguous, so a vector holds several channels of one pair,
 //! and the product is a matrix product whose entries are vectors: no transposes. A task processes some channels of one
-//! graph: it gathers them ([`crate::planes`]) and multiplies in tiles of 3 by 3 entries, within blocks that fit the
-//! cache.
+//! graph: it gathers them ([`crate::planes`]) and multiplies in tiles of 6 by 4 entries, or 3 by 3 where registers are
+//! few, within blocks that fit the cache.
 
 use crate::large::{self, Source, Write};
 use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
@@ -13,6 +13,7 @@ use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// One graph of a batch: its n*n rows (n^k for k-tuples) start at `start`, and its product is multiplied by `factor`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,8 +32,10 @@ impl Square {
     }
 }
 
-/// Side length of a block, in entries.
-const BLOCK: usize = 48;
+/// Columns of a block of the right-hand side, and the entries summed over: what all rows of the left-hand side are
+/// multiplied with before the next block is read.
+const COLUMNS: usize = 24;
+const DEPTH: usize = 192;
 
 /// Channels per task: whole cache lines, so that tasks share none; fewer where there would be fewer than this many
 /// tasks per thread. (Tasks do not affect any sum.)
@@ -287,31 +290,46 @@ pub(crate) fn multiply<T: Real, S: Simd<T>>(grid: Grid, a: Entries<'_, T>, b: En
 /// `out = a b`, n by n; the rows of `out` are `n | 1` entries apart.
 #[inline(always)]
 fn matrix<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
-    for ks in (0..n).step_by(BLOCK) {
-        for js in (0..n).step_by(BLOCK) {
-            let (ke, je) = ((ks + BLOCK).min(n), (js + BLOCK).min(n));
+    for ks in (0..n).step_by(COLUMNS) {
+        for js in (0..n).step_by(DEPTH) {
+            let (ke, je) = ((ks + COLUMNS).min(n), (js + DEPTH).min(n));
             let mut i = 0;
             while i < n {
-                let mut k = ks;
-                let tall = i + 3 <= n;
-                while k < ke {
-                    let wide = k + 3 <= ke;
-                    match (tall, wide) {
-                        (true, true) => tile::<T, S, 3, 3>(n, a, b, out, i, k, js, je),
-                        (true, false) => tile::<T, S, 3, 1>(n, a, b, out, i, k, js, je),
-                        (false, true) => tile::<T, S, 1, 3>(n, a, b, out, i, k, js, je),
-                        (false, false) => tile::<T, S, 1, 1>(n, a, b, out, i, k, js, je),
-                    }
-                    k += if wide { 3 } else { 1 };
-                }
-                i += if tall { 3 } else { 1 };
+                i += match n - i {
+                    6.. if S::TALL => strip::<T, S, 6>(n, a, b, out, i, ks..ke, js..je),
+                    3.. => strip::<T, S, 3>(n, a, b, out, i, ks..ke, js..je),
+                    _ => strip::<T, S, 1>(n, a, b, out, i, ks..ke, js..je),
+                };
             }
         }
     }
 }
 
+/// Rows i to i + A of a block; returns A.
+#[inline(always)]
+fn strip<T: Real, S: Simd<T>, const A: usize>(
+    n: usize,
+    a: Entries<'_, T>,
+    b: Entries<'_, T>,
+    out: &mut [T],
+    i: usize,
+    ks: Range<usize>,
+    js: Range<usize>,
+) -> usize {
+    let (mut k, js, je) = (ks.start, js.start, js.end);
+    while k < ks.end {
+        k += match ks.end - k {
+            4.. if S::TALL => tile::<T, S, A, 4>(n, a, b, out, i, k, js, je),
+            3.. if !S::TALL => tile::<T, S, A, 3>(n, a, b, out, i, k, js, je),
+            2.. if S::TALL => tile::<T, S, A, 2>(n, a, b, out, i, k, js, je),
+            _ => tile::<T, S, A, 1>(n, a, b, out, i, k, js, je),
+        };
+    }
+    A
+}
+
 /// Entries (i.., k..) of the product, summed over j from `js` to `je`; the sums start at zero if `js` is 0 and continue
-/// otherwise.
+/// otherwise. Returns B.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "an inner loop")]
 fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
@@ -323,7 +341,7 @@ fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
     k: usize,
     js: usize,
     je: usize,
-) {
+) -> usize {
     let last =
         |e: Entries<'_, T>, row: usize, column: usize| (row * e.down + column * e.right + 1) * S::LANES;
     assert!(last(a, i + A - 1, je - 1) <= a.at.len() && last(b, je - 1, k + B - 1) <= b.at.len());
@@ -357,4 +375,5 @@ fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
             }
         }
     }
+    B
 }

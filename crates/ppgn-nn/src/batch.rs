@@ -33,8 +33,14 @@ impl Batch {
     /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn dense<T: Number>(channels: usize, graphs: &[(usize, &[T])]) -> Result<Self> {
+        Self::dense_tuples(2, channels, graphs)
+    }
+
+    /// The same for k-tuples: each graph is (nodes, `[nodes^k, channels]` row-major).
+    pub fn dense_tuples<T: Number>(k: usize, channels: usize, graphs: &[(usize, &[T])]) -> Result<Self> {
         for (number, (nodes, rows)) in graphs.iter().enumerate() {
-            let expected = nodes.checked_mul(*nodes).and_then(|pairs| pairs.checked_mul(channels));
+            let tuples = u32::try_from(k).ok().and_then(|k| nodes.checked_pow(k));
+            let expected = tuples.and_then(|tuples| tuples.checked_mul(channels));
             if expected != Some(rows.len()) {
                 return Err(Error::call(format!(
                     "graph {number} of the batch has {nodes} nodes and {channels} channels, but {} numbers",
@@ -43,7 +49,7 @@ impl Batch {
             }
         }
         let nodes: Vec<usize> = graphs.iter().map(|(nodes, _)| *nodes).collect();
-        Self::fill(channels, &nodes, |graph, rows: &mut [T]| {
+        Self::laid_out(channels, Dense::of_tuples(k, &nodes)?, |graph, rows: &mut [T]| {
             rows.copy_from_slice(graphs[graph].1);
             Ok(())
         })

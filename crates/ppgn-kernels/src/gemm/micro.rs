@@ -6,6 +6,9 @@ use crate::simd::{MAX_NR, MR, Simd};
 /// A tile of M rows by two vectors.
 pub(super) type Tile<V, const M: usize> = [[V; 2]; M];
 
+/// The number of lines from which a hand-written loop is faster than the compiler's.
+const LONG: usize = 64;
+
 /// `tile[i][j] += sum over p < depth of a[i * row + p * step] * b[p * NR + j]`.
 ///
 /// # Safety
@@ -20,15 +23,19 @@ pub(super) unsafe fn accumulate<T: Real, S: Simd<T>, const M: usize>(
     b: *const T,
 ) {
     // If the SIMD level has a hand-written loop, use it; the remaining lines follow here.
-    let mut done = 0;
-    if M == MR && step == 1 {
+    let (mut sums, mut done) = (*tile, 0);
+    if M == MR && depth >= LONG {
+        let mut spilled = sums;
         // SAFETY: the tile has MR rows, and the caller guarantees the rest.
-        done = unsafe { S::add_rows(tile.as_mut_ptr(), depth, a, row, b) };
-    } else if M == MR && (row, step) == (1, MR) {
-        // SAFETY: as above.
-        done = unsafe { S::add_panel(tile.as_mut_ptr(), depth, a, b) };
+        unsafe {
+            if step == 1 {
+                done = S::add_rows(spilled.as_mut_ptr(), depth, a, row, b);
+            } else if (row, step) == (1, MR) {
+                done = S::add_panel(spilled.as_mut_ptr(), depth, a, b);
+            }
+        }
+        sums = spilled;
     }
-    let mut sums = *tile;
     for p in done..depth {
         // SAFETY: within the bounds the caller guarantees.
         let line = unsafe { [S::load(b.add(p * S::NR)), S::load(b.add(p * S::NR + S::LANES))] };
@@ -122,7 +129,7 @@ mod tests {
 
     #[test]
     fn tiles_match_the_definition_for_every_depth_and_layout() {
-        for depth in 0..14 {
+        for depth in (0..14).chain([LONG - 1, LONG, LONG + 3]) {
             for panel in [false, true] {
                 dispatch::<f32, _>(Tiles { depth, panel });
                 dispatch::<f64, _>(Tiles { depth, panel });

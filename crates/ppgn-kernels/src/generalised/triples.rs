@@ -2,8 +2,9 @@
 //!
 //! All four have one form: `out[p,q,r] = factor * sum over m of F(p,q,m) * G(m,q,r) * H(p,m,r)` in every channel, with
 //! the three factors at places that are linear in the indices. Computed entry by entry, a term loads three vectors for
-//! three operations. A tile of 2 by 2 entries (p, q) shares G and H and loads two; its sums stay in registers. Every
-//! sum runs over m in order.
+//! three operations. A tile of 2 by 2 entries (p, q) shares G and H, and with registers for three r at a time also F:
+//! it loads two thirds of a vector per two instructions. Its sums stay in registers. A task has a few p, so that each G is read from
+//! the cache for all but the first. Every sum runs over m in order.
 
 use super::Square;
 use crate::product::within;
@@ -76,7 +77,7 @@ fn compute<T: Real>(
     }
     let shared = Shared::new(out);
     let tasks: Vec<(&Square, usize)> =
-        graphs.iter().flat_map(|graph| (0..graph.nodes).step_by(TILE).map(move |p| (graph, p))).collect();
+        graphs.iter().flat_map(|graph| (0..graph.nodes).step_by(ROWS).map(move |p| (graph, p))).collect();
     tasks.into_par_iter().with_max_len(1).filter(|_| !workspace.is_stopped()).for_each(|(graph, p)| {
         let n = graph.nodes;
         let (start, length) = (graph.start * channels, n * n * n * channels);
@@ -106,7 +107,10 @@ fn part<T>(numbers: &[T], start: usize, length: usize) -> &[T] {
 /// Entries p and q of a tile.
 const TILE: usize = 2;
 
-/// The results for p and, if there is one, p + 1.
+/// The most p of a task.
+const ROWS: usize = 4;
+
+/// The results for p and those after it.
 struct Task<'a, 's, T> {
     n: usize,
     channels: usize,
@@ -123,25 +127,26 @@ impl<T: Real> Kernel<T> for Task<'_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let tall = self.p + TILE <= self.n;
-        let mut q = 0;
-        while q < self.n {
-            let wide = q + TILE <= self.n;
-            for r in 0..self.n {
-                let whole = self.channels / S::LANES * S::LANES;
-                for c in (0..whole).step_by(S::LANES) {
-                    match (tall, wide) {
-                        (true, true) => self.tile::<S, 2, 2>(q, r, c),
-                        (true, false) => self.tile::<S, 2, 1>(q, r, c),
-                        (false, true) => self.tile::<S, 1, 2>(q, r, c),
-                        (false, false) => self.tile::<S, 1, 1>(q, r, c),
+        let n = self.n;
+        let ps = self.p..(self.p + ROWS).min(n);
+        let whole = self.channels / S::LANES * S::LANES;
+        // The factors at q serve all p of the task, those at p all q, while they are in the cache.
+        for c in (0..whole).step_by(S::LANES) {
+            for q in (0..n).step_by(TILE) {
+                for p in ps.clone().step_by(TILE) {
+                    match (p + TILE <= ps.end, q + TILE <= n) {
+                        (true, true) => self.line::<S, 2, 2>(p, q, c),
+                        (true, false) => self.line::<S, 2, 1>(p, q, c),
+                        (false, true) => self.line::<S, 1, 2>(p, q, c),
+                        (false, false) => self.line::<S, 1, 1>(p, q, c),
                     }
                 }
-                for c in whole..self.channels {
-                    self.single(q, r, c, if wide { TILE } else { 1 });
-                }
             }
-            q += if wide { TILE } else { 1 };
+        }
+        for c in whole..self.channels {
+            for p in ps.clone() {
+                (0..n * n).for_each(|place| self.single(p, place / n, place % n, c));
+            }
         }
     }
 }
@@ -160,64 +165,83 @@ impl<T: Real> Task<'_, '_, T> {
         ((p * self.n + q) * self.n + r) * self.channels + c
     }
 
-    /// One vector of channels of A by B entries.
+    /// One vector of channels of A by B lines of entries.
     #[inline(always)]
-    fn tile<S: Simd<T>, const A: usize, const B: usize>(&self, q: usize, r: usize, c: usize) {
-        let (p, last) = (self.p, self.n - 1);
+    fn line<S: Simd<T>, const A: usize, const B: usize>(&self, p: usize, q: usize, c: usize) {
+        let mut r = 0;
+        while r < self.n {
+            r += match self.n - r {
+                3.. if S::TALL => self.tile::<S, A, B, 3>(p, q, r, c),
+                _ => self.tile::<S, A, B, 1>(p, q, r, c),
+            };
+        }
+    }
+
+    /// One vector of channels of A by B by C entries; returns C.
+    #[inline(always)]
+    fn tile<S: Simd<T>, const A: usize, const B: usize, const C: usize>(
+        &self,
+        p: usize,
+        q: usize,
+        r: usize,
+        c: usize,
+    ) -> usize {
+        let last = self.n - 1;
         let [f, g, h] = self.factors;
         // The last number that each factor is read at.
-        for (factor, (first, step)) in self.factors.iter().zip(self.places(p + A - 1, q + B - 1, r, c)) {
+        for (factor, (first, step)) in
+            self.factors.iter().zip(self.places(p + A - 1, q + B - 1, r + C - 1, c))
+        {
             assert!(first + last * step + S::LANES <= factor.numbers.len());
         }
         let [f0, g0, h0] = self.places(p, q, r, c);
-        let mut sums = [[S::splat(T::default()); B]; A];
+        let mut sums = [[[S::splat(T::default()); C]; B]; A];
         // SAFETY: no offset exceeds those checked above.
         unsafe {
+            let vector = |factor: Factor<'_, T>, place: usize| S::load(factor.numbers.as_ptr().add(place));
             for m in 0..self.n {
-                let mut right = [S::splat(T::default()); B];
-                for (y, v) in right.iter_mut().enumerate() {
-                    *v = S::load(g.numbers.as_ptr().add(g0.0 + y * g.strides[1] + m * g0.1));
-                }
+                let right: [[S::V; C]; B] = std::array::from_fn(|y| {
+                    std::array::from_fn(|z| vector(g, g0.0 + y * g.strides[1] + z * g.strides[2] + m * g0.1))
+                });
                 for (x, sums) in sums.iter_mut().enumerate() {
-                    let left = S::load(h.numbers.as_ptr().add(h0.0 + x * h.strides[0] + m * h0.1));
-                    for (y, sum) in sums.iter_mut().enumerate() {
-                        let place = f0.0 + x * f.strides[0] + y * f.strides[1] + m * f0.1;
-                        let row = S::load(f.numbers.as_ptr().add(place));
-                        let product = S::multiply_add(left, right[y], S::splat(T::default()));
-                        *sum = S::multiply_add(row, product, *sum);
+                    let left: [S::V; C] = std::array::from_fn(|z| {
+                        vector(h, h0.0 + x * h.strides[0] + z * h.strides[2] + m * h0.1)
+                    });
+                    for (y, sums) in sums.iter_mut().enumerate() {
+                        let row = vector(f, f0.0 + x * f.strides[0] + y * f.strides[1] + m * f0.1);
+                        for (z, sum) in sums.iter_mut().enumerate() {
+                            let product = S::multiply_add(left[z], right[y][z], S::splat(T::default()));
+                            *sum = S::multiply_add(row, product, *sum);
+                        }
                     }
                 }
             }
         }
-        for (x, sums) in sums.into_iter().enumerate() {
-            for (y, sum) in sums.into_iter().enumerate() {
-                let at = self.at(p + x, q + y, r, c);
-                let mut sum = S::multiply_add(sum, S::splat(self.by), S::splat(T::default()));
-                if let Some(mask) = self.mask {
-                    // SAFETY: the slice has the length of a vector.
-                    sum = S::mask(sum, unsafe { S::load(mask[at..at + S::LANES].as_ptr()) });
-                }
-                // SAFETY: only this task writes the entries of p; the slice has the length of a vector.
-                unsafe { S::store(self.out.part(self.start + at, S::LANES).as_mut_ptr(), sum) };
+        for (place, sum) in sums.as_flattened().as_flattened().iter().enumerate() {
+            let (x, y, z) = (place / C / B, place / C % B, place % C);
+            let at = self.at(p + x, q + y, r + z, c);
+            let mut sum = S::multiply_add(*sum, S::splat(self.by), S::splat(T::default()));
+            if let Some(mask) = self.mask {
+                // SAFETY: the slice has the length of a vector.
+                sum = S::mask(sum, unsafe { S::load(mask[at..at + S::LANES].as_ptr()) });
             }
+            // SAFETY: only this task writes the entries of p; the slice has the length of a vector.
+            unsafe { S::store(self.out.part(self.start + at, S::LANES).as_mut_ptr(), sum) };
         }
+        C
     }
 
-    /// One channel of the entries of p and of `some` q.
+    /// One channel of an entry.
     #[inline(always)]
-    fn single(&self, q: usize, r: usize, c: usize, some: usize) {
-        for p in self.p..(self.p + TILE).min(self.n) {
-            for q in q..q + some {
-                let [f, g, h] = self.places(p, q, r, c);
-                let [ff, gg, hh] = self.factors.map(|factor| factor.numbers);
-                let term = |m: usize| ff[f.0 + m * f.1] * gg[g.0 + m * g.1] * hh[h.0 + m * h.1];
-                let sum = (0..self.n).fold(T::default(), |sum, m| sum + term(m)) * self.by;
-                let at = self.at(p, q, r, c);
-                let open = self.mask.is_none_or(|mask| mask[at] > T::default());
-                // SAFETY: only this task writes the entries of p.
-                let to = unsafe { self.out.part(self.start + at, 1) };
-                to[0] = if open { sum } else { T::default() };
-            }
-        }
+    fn single(&self, p: usize, q: usize, r: usize, c: usize) {
+        let [f, g, h] = self.places(p, q, r, c);
+        let [ff, gg, hh] = self.factors.map(|factor| factor.numbers);
+        let term = |m: usize| ff[f.0 + m * f.1] * gg[g.0 + m * g.1] * hh[h.0 + m * h.1];
+        let sum = (0..self.n).fold(T::default(), |sum, m| sum + term(m)) * self.by;
+        let at = self.at(p, q, r, c);
+        let open = self.mask.is_none_or(|mask| mask[at] > T::default());
+        // SAFETY: only this task writes the entries of p.
+        let to = unsafe { self.out.part(self.start + at, 1) };
+        to[0] = if open { sum } else { T::default() };
     }
 }

@@ -88,6 +88,9 @@ pub(crate) trait Simd<T>: Copy {
     /// Columns of the result that a kernel holds in registers.
     const NR: usize = 2 * Self::LANES;
 
+    /// Whether there are 32 registers rather than 16, so that tiles may be taller.
+    const TALL: bool = false;
+
     fn splat(x: T) -> Self::V;
 
     /// # Safety
@@ -132,6 +135,17 @@ pub(crate) trait Simd<T>: Copy {
     unsafe fn add_panel(_tile: *mut [Self::V; 2], _depth: usize, _a: *const T, _b: *const T) -> usize {
         0
     }
+}
+
+/// Asks for these numbers to be brought into the L2 cache; a hint that changes nothing.
+pub(crate) fn prefetch<T>(numbers: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in numbers.chunks(64 / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, and it cannot fault.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
+    }
+    let _ = numbers;
 }
 
 /// A computation that is compiled for every level.
@@ -193,8 +207,8 @@ impl<T: Real> Simd<T> for Portable {
 /// The vectors of an x86 level.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86 {
-    ($level:ident, $doc:literal, $($real:ty: $v:ident * $lanes:literal, $splat:ident $load:ident $store:ident $fused:ident $max:ident
-        $mask:expr, $lines:ident;)*) => {
+    ($level:ident, $tall:literal, $doc:literal, $($real:ty: $v:ident * $lanes:literal, $splat:ident $load:ident $store:ident
+        $fused:ident $max:ident $mask:expr $(, $lines:ident)?;)*) => {
         #[doc = $doc]
         #[derive(Clone, Copy)]
         pub(crate) struct $level;
@@ -202,6 +216,7 @@ macro_rules! x86 {
         $(impl Simd<$real> for $level {
             type V = std::arch::x86_64::$v;
             const LANES: usize = $lanes;
+            const TALL: bool = $tall;
 
             #[inline(always)]
             fn splat(x: $real) -> Self::V {
@@ -243,7 +258,7 @@ macro_rules! x86 {
                 }
             }
 
-            #[inline(always)]
+            $(#[inline(always)]
             unsafe fn add_rows(
                 tile: *mut [Self::V; 2],
                 depth: usize,
@@ -259,13 +274,13 @@ macro_rules! x86 {
             unsafe fn add_panel(tile: *mut [Self::V; 2], depth: usize, a: *const $real, b: *const $real) -> usize {
                 // SAFETY: as above; the rows of a panel are adjacent, its lines MR apart.
                 unsafe { lines::$lines::<MR>(tile, depth, a, 1, b) }
-            }
+            })?
         })*
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-x86! { Avx2, "AVX2 with FMA.",
+x86! { Avx2, false, "AVX2 with FMA.",
     f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
         |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero)), avx2_f32;
     f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
@@ -273,11 +288,11 @@ x86! { Avx2, "AVX2 with FMA.",
 }
 
 #[cfg(target_arch = "x86_64")]
-x86! { Avx512, "AVX-512 (F).",
+x86! { Avx512, true, "AVX-512 (F).",
     f32: __m512 * 16, _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_max_ps
-        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x), avx512_f32;
+        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x);
     f64: __m512d * 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_max_pd
-        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x), avx512_f64;
+        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x);
 }
 
 /// The dispatch for one number type.

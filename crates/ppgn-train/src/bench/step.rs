@@ -24,6 +24,8 @@ pub struct StepWork {
     pub features: usize,
     /// Layers of m1 and m2.
     pub depth: usize,
+    /// The order k of the network: 2 for pairs.
+    pub order: usize,
     /// The space to compute on.
     pub space: SpaceChoice,
     /// Measured steps, after two warm-up steps; the median counts.
@@ -52,14 +54,33 @@ pub struct StepFigures {
     pub minor_faults: Option<f64>,
 }
 
-/// Multiply-adds of a dense forward pass times six, for forward and backward.
+/// Floating-point operations of a dense step, forward and backward.
 ///
-/// With `rows` pairs of graphs with n nodes and blocks of widths `a -> b`:
-/// `6 rows sum (2 (a b + (depth - 1) b^2) + (a + b) b + b n)`.
+/// With `rows` pairs of graphs with n nodes and blocks of widths `a -> b`, multiply-adds of the forward pass times six:
+/// `6 rows sum (2 (a b + (depth - 1) b^2) + (a + b) b + b n)`. A network of order k has k MLPs per block. Each term of its
+/// product takes k operations, in the forward pass and in the gradient of each factor: `k (k + 1) b n` per row and
+/// block, which is `6 b n` for pairs.
 pub fn step_flops(work: &StepWork) -> f64 {
-    let (n, b, depth) = (work.nodes as f64, work.features as f64, work.depth as f64);
-    let block = |a: f64| 2.0 * (a * b + (depth - 1.0) * b * b) + (a + b) * b + b * n;
-    6.0 * work.batch as f64 * n * n * (block(work.inputs as f64) + 2.0 * block(b))
+    let (n, b, depth, k) = (work.nodes as f64, work.features as f64, work.depth as f64, work.order as f64);
+    let block = |a: f64| 6.0 * (k * (a * b + (depth - 1.0) * b * b) + (a + b) * b) + k * (k + 1.0) * b * n;
+    let rows = work.batch as f64 * n.powi(work.order as i32);
+    rows * (block(work.channels() as f64) + 2.0 * block(b))
+}
+
+impl StepWork {
+    /// Channels of the input's rows: beyond pairs, those of isomorphism types.
+    fn channels(&self) -> usize {
+        match self.order {
+            2 => self.inputs,
+            k => k.saturating_mul(k).saturating_mul(self.inputs.saturating_add(1)),
+        }
+    }
+
+    /// The numbers of the widest activation, if they can be counted.
+    fn numbers(&self) -> Option<usize> {
+        let tuples = u32::try_from(self.order).ok().and_then(|order| self.nodes.checked_pow(order));
+        tuples?.checked_mul(self.batch)?.checked_mul(self.channels().max(self.features))
+    }
 }
 
 /// Times training steps.
@@ -67,7 +88,8 @@ pub fn step_flops(work: &StepWork) -> f64 {
 /// ```
 /// use ppgn_nn::SpaceChoice;
 /// use ppgn_train::{Session, bench::{StepWork, step}};
-/// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, space: SpaceChoice::Dense, steps: 3 };
+/// let work = StepWork { batch: 2, nodes: 4, inputs: 3, features: 8, depth: 2, order: 2,
+///     space: SpaceChoice::Dense, steps: 3 };
 /// let figures = step(&Session::default(), &work)?;
 /// assert!(figures.step_ms > 0.0 && figures.rows == [32; 4]);
 /// # Ok::<(), ppgn_train::Error>(())
@@ -77,26 +99,28 @@ pub fn step(session: &Session, work: &StepWork) -> Result<StepFigures> {
 }
 
 fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
-    let StepWork { batch: graphs, nodes: n, inputs, features, depth, space, steps } = *work;
+    let StepWork { batch: graphs, nodes: n, inputs, features, depth, order, space, steps } = *work;
     if graphs == 0 || n == 0 || steps == 0 {
         return Err(Error::settings("a step takes at least one graph with one node, and one step"));
     }
     at_most_a_million("steps", steps)?;
-    let config =
-        PpgnConfig { blocks: vec![BlockConfig::new(features); 3], depth, ..PpgnConfig::new(inputs, 2) };
+    let blocks = vec![BlockConfig::new(features); 3];
+    let config = PpgnConfig { blocks, depth, order, ..PpgnConfig::new(inputs, 2) };
     config.validate()?;
-    let widest = inputs.max(features);
-    let numbers = n.checked_mul(n).and_then(|pairs| pairs.checked_mul(graphs)?.checked_mul(widest));
-    if numbers.is_none_or(|numbers| numbers > 1 << 31) {
+    if order > 2 && space != SpaceChoice::Dense {
+        return Err(Error::settings("a step of an order above 2 is timed in the dense space only"));
+    }
+    if work.numbers().is_none_or(|numbers| numbers > 1 << 31) {
         return Err(Error::settings(format!("{graphs} graphs of {n} nodes are more than fit into memory")));
     }
     let footprint = Footprint::new(session, &config, Precision::F32);
     let need = footprint.bytes(Pass::Training, &footprint.dense(std::iter::repeat_n(n, graphs)));
-    admit(session, need as f64, graphs, n, 2)?;
-    let before = gemm_gflops(graphs * n * n, steps);
+    admit(session, need as f64, graphs, n, order)?;
+    let count = graphs * n.pow(order as u32);
+    let before = gemm_gflops(count, steps.min(GEMMS));
     let mut network = config.init(0, Precision::F32)?.with_workspace(session.workspace());
     let mut random = Stream::new(0, "step", &[]);
-    let rows: Vec<f32> = (0..graphs * n * n * inputs).map(|_| random.unit() as f32).collect();
+    let rows: Vec<f32> = (0..count * work.channels()).map(|_| random.unit() as f32).collect();
     let (batch, rows, space) = on_space(&config, rows, work, space)?;
     let classes: Vec<usize> = (0..graphs).map(|g| g % 2).collect();
     let parameters: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
@@ -119,7 +143,7 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let minor_faults = minor_faults().zip(faults).map(|(end, start)| (end - start) as f64 / steps as f64);
     let peak_rss_mb = peak_rss_mb();
     let seconds = median(times.split_off(WARM));
-    let after = gemm_gflops(graphs * n * n, steps);
+    let after = gemm_gflops(count, steps.min(GEMMS));
     let work = StepWork { space, ..*work };
     Ok(StepFigures {
         work,
@@ -136,6 +160,9 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
 /// Warm-up steps.
 const WARM: usize = 2;
 
+/// The most matrix products that are timed before the steps, and after them.
+const GEMMS: usize = 7;
+
 /// The batch in a space, its rows per level, and the space that was taken.
 fn on_space(
     config: &PpgnConfig,
@@ -144,7 +171,8 @@ fn on_space(
     space: SpaceChoice,
 ) -> Result<(Batch, Vec<usize>, SpaceChoice)> {
     let (n, graphs) = (work.nodes, work.batch);
-    let of_graph = |g: usize| &rows[g * n * n * work.inputs..][..n * n * work.inputs];
+    let (each, channels) = (n.pow(work.order as u32), work.channels());
+    let of_graph = |g: usize| &rows[g * each * channels..][..each * channels];
     let depth = config.blocks.len();
     if space != SpaceChoice::Dense {
         let nodes = vec![n; graphs];
@@ -156,9 +184,9 @@ fn on_space(
             return Ok((batch, rows, SpaceChoice::Quotient));
         }
     }
-    let each: Vec<(usize, &[f32])> = (0..graphs).map(|g| (n, of_graph(g))).collect();
-    let batch = Batch::dense(work.inputs, &each)?;
-    Ok((batch, vec![graphs * n * n; depth + 1], SpaceChoice::Dense))
+    let of_graphs: Vec<(usize, &[f32])> = (0..graphs).map(|g| (n, of_graph(g))).collect();
+    let batch = Batch::dense_tuples(work.order, channels, &of_graphs)?;
+    Ok((batch, vec![graphs * each; depth + 1], SpaceChoice::Dense))
 }
 
 #[cfg(test)]
@@ -169,9 +197,27 @@ mod tests {
     fn operations_are_counted_as_in_the_peer() {
         // step_flops(64 * 18 * 18, 18, 19, (400,) * 3, 2) of ppgn_torch.py.
         let space = SpaceChoice::Dense;
-        let work = StepWork { batch: 64, nodes: 18, inputs: 19, features: 400, depth: 2, space, steps: 1 };
+        let order = 2;
+        let work =
+            StepWork { batch: 64, nodes: 18, inputs: 19, features: 400, depth: 2, order, space, steps: 1 };
         let macs = 2.0 * (19.0 * 400.0 + 160_000.0) + 419.0 * 400.0 + 7200.0;
         let rest = 2.0 * (2.0 * 320_000.0 + 320_000.0 + 7200.0);
         assert_eq!(step_flops(&work), 6.0 * 20736.0 * (macs + rest));
+        // Order 3: 9 * (1 + 1) input channels, three MLPs, and 3 operations in each of 4 products.
+        let small =
+            StepWork { batch: 1, nodes: 2, inputs: 1, features: 5, depth: 1, order: 3, space, steps: 1 };
+        let first = 6.0 * (3.0 * 90.0 + 23.0 * 5.0) + 12.0 * 10.0;
+        assert_eq!(step_flops(&small), 8.0 * (first + 2.0 * (6.0 * (75.0 + 50.0) + 120.0)));
+    }
+
+    #[test]
+    fn triples_are_timed_in_the_dense_space() {
+        let space = SpaceChoice::Dense;
+        let work =
+            StepWork { batch: 2, nodes: 3, inputs: 1, features: 4, depth: 2, order: 3, space, steps: 1 };
+        let figures = step(&Session::default(), &work).unwrap();
+        assert_eq!(figures.rows, [54; 4]);
+        let quotient = StepWork { space: SpaceChoice::Quotient, ..work };
+        assert!(step(&Session::default(), &quotient).unwrap_err().to_string().contains("dense space only"));
     }
 }

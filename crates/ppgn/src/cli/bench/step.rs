@@ -31,6 +31,9 @@ pub(super) struct Args {
     /// Number of layers of the MLPs m1 and m2
     #[arg(long, value_name = "D", default_value_t = 2)]
     depth: usize,
+    /// Order k of the network: rows are pairs of nodes (2) or k-tuples, whose inputs are k * k * (C + 1) channels
+    #[arg(long, value_name = "K", default_value_t = 2)]
+    order: usize,
     /// Space to compute on: dense (one row per pair of nodes), quotient (one row per colour of pairs) or auto (the
     /// cheaper)
     #[arg(long, value_name = "SPACE", default_value = "dense", value_parser = named::<SpaceChoice>)]
@@ -50,8 +53,8 @@ pub(super) struct Args {
 /// Runs `ppgn bench step`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let session = args.threads.of(args.memory.session())?;
-    let Args { batch, nodes, inputs, features, depth, space, steps, .. } = *args;
-    let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, space, steps })?;
+    let Args { batch, nodes, inputs, features, depth, order, space, steps, .. } = *args;
+    let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, order, space, steps })?;
     match args.json {
         true => output::json(&serde_json::to_value(&figures)?)?,
         false => output::print(&to_text(&figures))?,
@@ -67,8 +70,8 @@ fn to_text(figures: &StepFigures) -> String {
         (
             "work",
             format!(
-                "{} x {} nodes x {} channels, {} features",
-                work.batch, work.nodes, work.inputs, work.features
+                "{} x {} nodes x {} channels, {} features, order {}",
+                work.batch, work.nodes, work.inputs, work.features, work.order
             ),
         ),
         ("space", format!("{}, rows per level {rows:?}", work.space.name())),
