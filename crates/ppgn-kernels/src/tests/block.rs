@@ -172,10 +172,18 @@ fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances:
     }
 }
 
+/// Rows enough for many parts, and tiles of all heights and widths; with layers that are computed part by part, and with
+/// wider ones.
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
+    let narrow = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
+    for form in [Form { mlp: vec![5, 250, 250], ..narrow.clone() }, narrow] {
+        same_bits(&form);
+    }
+}
+
+fn same_bits(form: &Form) {
     let (graphs, rows) = squares(&[9, 14, 3, 30, 123]);
-    let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
     let mut random = Random::new(8);
     let (p, x, d) = (
         rounded::<f32>(&random.numbers(form.len())),
@@ -186,7 +194,7 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let workspace = Workspace::default();
-            let block = build(&form, &p);
+            let block = build(form, &p);
             let (output, kept) = block.forward(&workspace, Pairs::Dense(&graphs), &x, Keep::Hidden);
             let mut dy = Buffer::dirty(&workspace, d.len());
             dy.copy_from_slice(&d);

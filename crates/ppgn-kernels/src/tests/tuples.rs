@@ -136,7 +136,7 @@ fn squares(nodes: &[usize], k: usize) -> (Vec<Square>, usize) {
 
 #[test]
 fn dense_products_match_the_equations() {
-    let sizes: [(usize, &[usize]); 4] = [(2, &[4, 0, 1, 7]), (3, &[1, 5, 0, 2]), (4, &[2, 3]), (5, &[2])];
+    let sizes: [(usize, &[usize]); 4] = [(2, &[4, 0, 1, 7]), (3, &[1, 7, 0, 2]), (4, &[2, 3]), (5, &[2])];
     for (k, nodes) in sizes {
         let (graphs, rows) = squares(nodes, k);
         let mut terms = Terms::new();

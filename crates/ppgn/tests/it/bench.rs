@@ -24,6 +24,9 @@ fn a_step() {
     let v = line(&format!("{work} --json --space quotient")).ok().json();
     assert_eq!((&v["rows"], &v["space"]), (&vec![50; 4].into(), &"quotient".into()));
     assert!(line(work).ok().out.contains("GFLOPS"));
+    let v = line("bench step --order 3 --batch 1 --nodes 4 --features 4 --steps 1 --json").ok().json();
+    assert_eq!((&v["rows"], &v["order"]), (&vec![64; 4].into(), &3.into()));
+    line("bench step --order 3 --nodes 4 --space auto").fails(2, "dense space only");
     line("bench step --batch 0").fails(2, "at least one graph");
     line("bench step --features 0").fails(2, "");
     line("bench step --nodes 9999999999").fails(2, "fit");
