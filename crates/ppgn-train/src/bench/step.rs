@@ -107,6 +107,11 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let blocks = vec![BlockConfig::new(features); 3];
     let config = PpgnConfig { blocks, depth, order, ..PpgnConfig::new(inputs, 2) };
     config.validate()?;
+    if order < 2 {
+        return Err(Error::settings(format!(
+            "a step is timed on pairs (order 2) or longer tuples, not at order {order}"
+        )));
+    }
     if order > 2 && space != SpaceChoice::Dense {
         return Err(Error::settings("a step of an order above 2 is timed in the dense space only"));
     }
