@@ -50,7 +50,7 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Division, Gain, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
     Training, text,
 };
 pub use space::{Choosing, Chosen};
