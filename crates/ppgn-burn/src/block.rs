@@ -5,9 +5,9 @@ use crate::linear::{Cutter, Linear};
 use crate::mlp::Mlp;
 use crate::space::Space;
 use burn::tensor::Tensor;
-use ppgn_nn::{Activation, Scale};
 use ppgn_nn::kernels::Product;
 use ppgn_nn::model::{self, Description, Layer};
+use ppgn_nn::{Activation, Scale};
 
 /// A [`Description`] with its parameters.
 #[derive(Debug, Clone)]

@@ -162,10 +162,9 @@ fn both<T: Real>(activation: Activation, x: &[T]) -> (Group, Group) {
     let mut group = [0.0; GROUP];
     group.iter_mut().zip(x).for_each(|(to, x)| *to = x.wide());
     match activation {
-        Activation::Relu => (
-            group.map(|x| if x < 0.0 { 0.0 } else { x }),
-            group.map(|x| if x > 0.0 { 1.0 } else { 0.0 }),
-        ),
+        Activation::Relu => {
+            (group.map(|x| if x < 0.0 { 0.0 } else { x }), group.map(|x| if x > 0.0 { 1.0 } else { 0.0 }))
+        }
         Activation::Sin => sines(&group),
         Activation::Gelu => gelus(&group),
     }
@@ -370,8 +369,7 @@ mod tests {
     fn double_precision_is_as_stated() {
         let golden = golden();
         let xs: Vec<f64> = golden.iter().map(|line| line[0]).collect();
-        let ((sin, cos), (gelu, slope)) =
-            (of::<f64>(Activation::Sin, &xs), of::<f64>(Activation::Gelu, &xs));
+        let ((sin, cos), (gelu, slope)) = (of::<f64>(Activation::Sin, &xs), of::<f64>(Activation::Gelu, &xs));
         let mut worst = [0.0f64; 4];
         for (i, &[x, s, c, g, d]) in golden.iter().enumerate() {
             // GELU is compared where f64 can represent the tail.
@@ -393,14 +391,15 @@ mod tests {
     #[test]
     fn single_precision_is_rounded_from_double() {
         let golden = golden();
-        let exact: Vec<&[f64; 5]> = golden.iter().filter(|line| line[0] == f64::from(line[0] as f32)).collect();
+        let exact: Vec<&[f64; 5]> =
+            golden.iter().filter(|line| line[0] == f64::from(line[0] as f32)).collect();
         assert!(exact.len() > 400);
         let xs: Vec<f64> = exact.iter().map(|line| line[0]).collect();
-        let ((sin, cos), (gelu, slope)) =
-            (of::<f32>(Activation::Sin, &xs), of::<f32>(Activation::Gelu, &xs));
+        let ((sin, cos), (gelu, slope)) = (of::<f32>(Activation::Sin, &xs), of::<f32>(Activation::Gelu, &xs));
         for (i, &&[x, s, c, g, d]) in exact.iter().enumerate() {
             for (got, want) in [(sin[i], s), (cos[i], c), (gelu[i], g), (slope[i], d)] {
-                let ulp = f64::from(f32::from_bits((want.abs() as f32).to_bits() + 1)) - f64::from(want.abs() as f32);
+                let ulp = f64::from(f32::from_bits((want.abs() as f32).to_bits() + 1))
+                    - f64::from(want.abs() as f32);
                 assert!((got - want).abs() <= 0.51 * ulp, "{x}: {got} {want}");
             }
         }

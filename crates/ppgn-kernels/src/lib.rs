@@ -47,7 +47,8 @@ pub use linear::Layer;
 pub use matrix::{add_outer, multiply, multiply_transposed};
 pub use mlp::Mlp;
 pub use pool::{
-    Count, Pools, Ties, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum, pool_sum_backward,
+    Count, Pools, Ties, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,
+    pool_sum_backward,
 };
 pub use product::Square;
 pub use quotient::{ColourMatrix, Example};

@@ -136,9 +136,7 @@ impl Layout {
         let mut arrays: Vec<Array> = Vec::with_capacity(blocks.len() + 1);
         for (l, block) in blocks.iter().enumerate() {
             let mut array = Array { name: format!("blocks.{l}"), parts: Vec::new() };
-            block
-                .layers()
-                .for_each(|layer| array.push(&format!("reg_blocks.{l}."), layer, config.init_gain));
+            block.layers().for_each(|layer| array.push(&format!("reg_blocks.{l}."), layer, config.init_gain));
             arrays.push(array);
         }
         let mut suffix = Array { name: "suffix".into(), parts: Vec::new() };

@@ -35,11 +35,9 @@ impl SingleBlock {
             rest = next;
             layer
         };
-        let factors =
-            (0..self.order).map(|_| Mlp {
-                layers: vec![layer(self.width), layer(self.width)],
-                activation: Activation::Relu,
-            }).collect();
+        let factors = (0..self.order)
+            .map(|_| Mlp { layers: vec![layer(self.width), layer(self.width)], activation: Activation::Relu })
+            .collect();
         let join = Some(layer(2 * self.width));
         let product = if self.order == 2 { Product::Matrix } else { Product::Generalised };
         let branches = vec![Branch::Skip, Branch::Product { product, factors, norm: None }];

@@ -197,7 +197,8 @@ impl Need {
                 }
                 Branch::Equivariant(layers) => {
                     let outputs = layers.iter().map(|layer| below * layer.outputs as f64).sum::<f64>();
-                    need.factors += if block.activation == Activation::Relu { outputs } else { 2.0 * outputs };
+                    need.factors +=
+                        if block.activation == Activation::Relu { outputs } else { 2.0 * outputs };
                     let widest =
                         layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(0);
                     need.extra += below * widest as f64;

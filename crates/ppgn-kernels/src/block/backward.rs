@@ -266,7 +266,15 @@ impl Product {
             let mut ds: Vec<&mut [T]> = ds.iter_mut().map(|d| &mut **d).collect();
             match (self, pairs, &mut ds[..]) {
                 (Product::Matrix, Pairs::Quotient { colours, .. }, [d1, d2]) => {
-                    quotient_product_backward(workspace, colours, channels, w, [ys[0], ys[1]], [d1, d2], relu);
+                    quotient_product_backward(
+                        workspace,
+                        colours,
+                        channels,
+                        w,
+                        [ys[0], ys[1]],
+                        [d1, d2],
+                        relu,
+                    );
                 }
                 (Product::Sums(order), Pairs::Dense(graphs), [d]) => {
                     index_sums_backward(graphs, order, channels, w, ys[0], d, relu);

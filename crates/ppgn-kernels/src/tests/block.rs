@@ -2,8 +2,8 @@
 
 use super::naive::{self, Form, Random, Way, cut};
 use crate::{
-    Activation, Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square,
-    Workspace,
+    Activation, Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real,
+    Square, Workspace,
 };
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
@@ -190,7 +190,8 @@ fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances:
 fn bits_do_not_depend_on_the_number_of_threads() {
     let (graphs, rows) = squares(&[9, 14, 3, 30, 123]);
     let activation = Activation::Gelu;
-    let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false, activation };
+    let form =
+        Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false, activation };
     let mut random = Random::new(8);
     let (p, x, d) = (
         rounded::<f32>(&random.numbers(form.len())),

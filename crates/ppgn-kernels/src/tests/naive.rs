@@ -213,11 +213,11 @@ pub(crate) fn block(
     let l3 = form.m3.as_ref().map_or(Vec::new(), |m3| layers(m3, &mut start));
     let [l1, l2] = [(); 2].map(|()| layers(&form.mlp, &mut start));
     let m4 = form.m4.map(|m4| layers(&[form.passed() + form.product(), m4], &mut start).remove(0));
-    let all = |l: &[Layer]| -> Vec<(Rows, Rows)> {
-        x.iter().map(|x| mlp(form.activation, l, p, x)).collect()
-    };
+    let all =
+        |l: &[Layer]| -> Vec<(Rows, Rows)> { x.iter().map(|x| mlp(form.activation, l, p, x)).collect() };
     let (a1, a2, a3) = (all(&l1), all(&l2), all(&l3));
-    let last = |all: &[(Rows, Rows)]| -> Rows { all.iter().map(|(all, _)| all[all.len() - 1].clone()).collect() };
+    let last =
+        |all: &[(Rows, Rows)]| -> Rows { all.iter().map(|(all, _)| all[all.len() - 1].clone()).collect() };
     let (y1, y2, passed) = (last(&a1), last(&a2), last(&a3));
     let mut w = vec![vec![0.0; form.product()]; above];
     for &(row, l, r, factor) in &way.terms() {

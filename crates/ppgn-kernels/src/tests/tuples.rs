@@ -207,7 +207,15 @@ fn on_pairs_the_generalised_product_is_the_second_factor_times_the_first() {
     product(&Workspace::default(), &graphs, 4, &b, &a, &mut pairs);
     close(&general, &pairs, 1e-14, "product");
     let [mut da, mut db] = [general, pairs];
-    generalised_product_backward(&Workspace::default(), &graphs, 4, &dw, &[&a, &b], &mut [&mut da, &mut db], true);
+    generalised_product_backward(
+        &Workspace::default(),
+        &graphs,
+        4,
+        &dw,
+        &[&a, &b],
+        &mut [&mut da, &mut db],
+        true,
+    );
     let (mut ga, mut gb) = (a, b);
     product_backward(&Workspace::default(), &graphs, 4, &dw, &mut gb, &mut ga, true);
     close(&da, &ga, 1e-14, "gradient");

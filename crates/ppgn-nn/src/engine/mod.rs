@@ -183,8 +183,7 @@ impl<'a, T: Real> Engine<'a, T> {
             return (features, None);
         }
         let pools = self.view.pools(l + 1);
-        let mut features =
-            Buffer::zeros(self.workspace, self.view.graphs() * self.config.pools() * width);
+        let mut features = Buffer::zeros(self.workspace, self.view.graphs() * self.config.pools() * width);
         let ties = match self.config.pooling {
             Pooling::Max => Some(pool_max(pools, width, output, &mut features, keep)),
             Pooling::Sum => {

@@ -3,8 +3,8 @@
 use crate::shared::{Rows, arrays, batch, biased, configs, largest};
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Activation, Batch, BlockConfig, Loss, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
-    Values,
+    Activation, Batch, BlockConfig, Loss, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale,
+    SuffixKind, Values,
 };
 use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Activation, Batch, BlockConfig, Level, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
-    SuffixKind, Values,
+    Activation, Batch, BlockConfig, Level, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision,
+    Scale, SuffixKind, Values,
 };
 use ppgn_nn::{Evaluated, Matrix, Result};
 use proptest::prelude::*;
@@ -146,7 +146,8 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
     let m4 = prop_oneof![Just(M4::Linear), Just(M4::None)];
     let suffix = prop_oneof![Just(SuffixKind::I), Just(SuffixKind::Ii)];
     let pooling = prop_oneof![Just(Pooling::Max), Just(Pooling::Sum), Just(Pooling::Mean)];
-    let activation = prop_oneof![2 => Just(Activation::Relu), 1 => Just(Activation::Sin), 1 => Just(Activation::Gelu)];
+    let activation =
+        prop_oneof![2 => Just(Activation::Relu), 1 => Just(Activation::Sin), 1 => Just(Activation::Gelu)];
     let activation = (activation, any::<bool>(), prop::option::of(0.5..2.0f64));
     let scale = prop_oneof![Just(Scale::None), Just(Scale::SqrtN), Just(Scale::N)];
     let norm = prop_oneof![Just(Norm::None), Just(Norm::Rms)];

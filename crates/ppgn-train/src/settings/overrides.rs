@@ -1,9 +1,9 @@
 //! Every setting, declared once: name, type, place and documentation. The field of [`Overrides`], the key in TOML
 //! files, the option of the command line and the documentation of all three follow from one entry of this table.
 
-use super::{Gain, Schedule};
 #[cfg(feature = "clap")]
 use super::text;
+use super::{Gain, Schedule};
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
