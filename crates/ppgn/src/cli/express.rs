@@ -242,7 +242,10 @@ fn table(report: &Report, exact: bool) -> Vec<Vec<String>> {
     for category in &report.categories {
         let mut row = vec![category.name.clone(), category.pairs.to_string(), category.bound.to_string()];
         if exact {
-            row.push(format!("up to {}", category.rounds_max));
+            row.push(match category.rounds_max {
+                0 => "-".into(),
+                rounds => format!("up to {rounds}"),
+            });
         } else {
             row.extend(trained.then(|| category.distinguished.to_string()));
             row.extend(variants.iter().map(|v| category.random.get(*v).map_or("-".into(), usize::to_string)));
