@@ -94,7 +94,7 @@ fn left(
         session.check()?;
         let copies: Vec<Graph> = graphs.iter().map(|g| g.permute_randomly(&mut random)).collect();
         let (own, moved) = (instance.outputs(graphs)?, instance.outputs(&copies)?);
-        if own.len() != moved.len() || own.len() % graphs.len() != 0 {
+        if own.len() != moved.len() || !own.len().is_multiple_of(graphs.len()) {
             return Err(Error::settings("all graphs must have the same number of outputs"));
         }
         width = own.len() / graphs.len();

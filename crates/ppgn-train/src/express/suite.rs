@@ -44,7 +44,7 @@ impl Category {
     /// Graphs 2p and 2p+1 are pair p.
     pub fn consecutive(name: impl Into<String>, graphs: Vec<Graph>) -> Result<Self> {
         let name = name.into();
-        if graphs.is_empty() || graphs.len() % 2 == 1 {
+        if graphs.is_empty() || !graphs.len().is_multiple_of(2) {
             return Err(Error::settings(format!(
                 "{name} has {} graphs: pairs of consecutive graphs need an even number of them",
                 graphs.len()

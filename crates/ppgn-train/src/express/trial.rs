@@ -161,7 +161,7 @@ struct Rows {
 
 impl Rows {
     fn new(values: Vec<f64>, count: usize) -> Result<Self> {
-        match count > 0 && values.len() % count == 0 {
+        match count > 0 && values.len().is_multiple_of(count) {
             true => Ok(Rows { width: values.len() / count, values, count }),
             false => {
                 Err(Error::settings(format!("{} numbers are not outputs of {count} graphs", values.len())))
