@@ -204,14 +204,20 @@ fn sines(x: &Group) -> (Group, Group) {
     let mut far = false;
     for i in 0..GROUP {
         (sines[i], cosines[i]) = sin_cos(x[i]);
-        far |= !(x[i].abs() <= FAR);
+        far |= is_far(x[i]);
     }
     if far {
-        for i in (0..GROUP).filter(|&i| !(x[i].abs() <= FAR)) {
+        for i in (0..GROUP).filter(|&i| is_far(x[i])) {
             (sines[i], cosines[i]) = x[i].sin_cos();
         }
     }
     (sines, cosines)
+}
+
+/// Whether a number is beyond [`FAR`], or not a number.
+#[inline(always)]
+fn is_far(x: f64) -> bool {
+    !x.abs().le(&FAR)
 }
 
 /// Sine and cosine of a number up to [`FAR`].
