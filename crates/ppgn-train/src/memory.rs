@@ -327,7 +327,7 @@ pub fn check_memory(session: &Session, settings: &Settings, dataset: &Dataset) -
     if let Some(trained) = settings.trained() {
         let (config, training) = (&settings.network, &settings.training);
         let guard = Guard::new(session, config, training.precision, dataset, None);
-        let split = trained.division.of(dataset, training.seed)?;
+        let split = trained.split(dataset, training.seed)?;
         if let Ok(need) = guard.training(training, &split, settings.drawn_from()) {
             return Ok(need);
         }
