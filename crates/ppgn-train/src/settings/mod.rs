@@ -192,6 +192,16 @@ impl Settings {
         Ok(settings)
     }
 
+    /// What the classes are called, in their order: their names where the data has names, else their labels. Nothing where no
+    /// classes are predicted.
+    pub fn class_titles(&self) -> Vec<String> {
+        match &self.goal {
+            Goal::Classes(classes) if self.class_names.len() == classes.len() => self.class_names.clone(),
+            Goal::Classes(classes) => classes.iter().map(i64::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What the run is trained on, if it is trained here.
     pub fn trained(&self) -> Option<&Trained> {
         match &self.origin {
