@@ -16,6 +16,7 @@ mod networkx;
 mod qm9;
 mod random_datasets;
 mod strategies;
+mod structure;
 mod stream_fuzz;
 mod stream_memory;
 mod support;

@@ -108,7 +108,9 @@ settings! {
     /// brier, mae, rmse, r2 or loss; `validation` (alone, or as in validation,roc-auc) insists on a validation set
     /// [default: accuracy, or the loss of a regression]
     select: Selection => training, (value_name = "METRIC");
-    /// Input encoding: paper, authors or qm9; paper+identity, +transposed and +distances have additional channels
+    /// Input encoding: paper, authors or qm9; paper+identity, +transposed and +distances have additional channels.
+    /// +degree, +distance:D (shortest paths of up to D edges) and +rrwp:K (random walks of up to K steps) go with any:
+    /// paper+identity+rrwp:8
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
     /// Order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
