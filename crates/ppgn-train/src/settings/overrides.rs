@@ -97,6 +97,9 @@ settings! {
     /// Dropout: probability of an element to be zeroed during training, of the pooled features and of the outputs of the
     /// suffix's hidden layers; the others are scaled by 1/(1-p) [default: 0]
     dropout: f64 => training, (value_name = "P", allow_negative_numbers = true);
+    /// Exponential moving average of the weights, with this decay, such as 0.999 (ramped up in the first steps); figures
+    /// and predictions are those of the averaged weights [default: 0, none]
+    ema: f64 => training, (value_name = "D", allow_negative_numbers = true);
     /// Random seed of weights, batches, splits and subsets [default: 0]
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
