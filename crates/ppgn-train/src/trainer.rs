@@ -123,7 +123,8 @@ fn epochs(
             Restored { network, adam, average, state, history, best_is_ahead: false, warnings }
         }
     };
-    let Restored { mut network, mut adam, mut average, mut state, mut history, mut best_is_ahead, .. } = restored;
+    let Restored { mut network, mut adam, mut average, mut state, mut history, mut best_is_ahead, .. } =
+        restored;
     if !go_on {
         return Ok(Outcome::Stopped { epochs: state.epoch });
     }
@@ -139,7 +140,9 @@ fn epochs(
         let number = state.epoch + 1;
         let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
         let rate = settings.training.rate_of(number, &losses);
-        let Some(train) = one_epoch(run, prepared, (&mut network, &mut adam, average.as_mut()), number, rate, watcher)? else {
+        let Some(train) =
+            one_epoch(run, prepared, (&mut network, &mut adam, average.as_mut()), number, rate, watcher)?
+        else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
         let averaged = average

@@ -107,7 +107,8 @@ fn the_nodes_of_a_vertex_transitive_graph_have_the_same_rows() {
         let rows: Vec<f32> = encoder(Kind::Paper, &graph).rows(&graph).unwrap();
         let width = rows.len() / (n * n);
         let of_node = |i: usize| {
-            let of_pair = |j: usize| rows[(i * n + j) * width..][..width].iter().map(|x| x.to_bits()).collect();
+            let of_pair =
+                |j: usize| rows[(i * n + j) * width..][..width].iter().map(|x| x.to_bits()).collect();
             let mut pairs: Vec<Vec<u32>> = (0..n).map(of_pair).collect();
             pairs.sort();
             pairs

@@ -162,7 +162,11 @@ impl Epoch {
             part.loss.is_finite() && errors.copied().all(f64::is_finite)
         };
         let last = self.last.iter().flat_map(|last| [last.validation.as_ref(), last.test.as_ref()]);
-        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()].into_iter().chain(last).flatten().all(finite)
+        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()]
+            .into_iter()
+            .chain(last)
+            .flatten()
+            .all(finite)
     }
 
     /// The set that is reported, with its name: test, else validation, else training.

@@ -129,7 +129,15 @@ mod tests {
     #[test]
     fn encodings_and_m3() {
         assert_eq!(encoding("paper+identity"), Ok(Encoding { identity: true, ..Kind::Paper.into() }));
-        for bad in ["paper+id", "", "paper+identity:2", "paper+rrwp:0", "paper+rrwp:65", "paper+distance:-1", "paper+rrwp:8:8"] {
+        for bad in [
+            "paper+id",
+            "",
+            "paper+identity:2",
+            "paper+rrwp:0",
+            "paper+rrwp:65",
+            "paper+distance:-1",
+            "paper+rrwp:8:8",
+        ] {
             assert!(encoding(bad).is_err(), "{bad}");
         }
         assert_eq!((m3("identity"), m3("7, 8")), (Ok(M3::Identity), Ok(M3::Mlp(vec![7, 8]))));

@@ -208,7 +208,8 @@ fn averaged_weights_stand_beside_the_last_ones() {
         let overrides = Overrides { ema: Some(ema), ..small() };
         trained(&folder.path().join(name), &data, settings(&data, overrides).unwrap())
     };
-    let ((_, plain), (summary, averaged), (_, none)) = (run("plain", 0.0), run("ema", 0.9), run("none", 1e-12));
+    let ((_, plain), (summary, averaged), (_, none)) =
+        (run("plain", 0.0), run("ema", 0.9), run("none", 1e-12));
     for ((a, b), c) in plain.iter().zip(&averaged).zip(&none) {
         let last = b.last.as_ref().unwrap();
         assert_eq!((&a.train, &a.validation, &a.test), (&b.train, &last.validation, &last.test));
