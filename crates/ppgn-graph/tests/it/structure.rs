@@ -37,9 +37,9 @@ fn channels_are_what_their_definitions_say() {
 
         // Floyd and Warshall's shortest paths.
         let mut paths = vec![vec![usize::MAX / 2; n]; n];
-        for i in 0..n {
-            (0..n).filter(|&j| has(i, j)).for_each(|j| paths[i][j] = 1);
-            paths[i][i] = 0;
+        for (i, row) in paths.iter_mut().enumerate() {
+            (0..n).filter(|&j| has(i, j)).for_each(|j| row[j] = 1);
+            row[i] = 0;
         }
         for via in 0..n {
             for i in 0..n {
@@ -64,8 +64,8 @@ fn channels_are_what_their_definitions_say() {
                 let channels = of_pair(&rows, n, i, j);
                 let log_degree = if i == j { (1.0 + degree(i) as f64).ln() } else { 0.0 };
                 assert!((channels[0] - log_degree).abs() < 1e-15);
-                for d in 1..=4 {
-                    assert_eq!(channels[d], f64::from(paths[i][j] == d), "{i} {j}: {d}");
+                for (d, channel) in channels[1..5].iter().enumerate() {
+                    assert_eq!(*channel, f64::from(paths[i][j] == d + 1), "{i} {j}: {d}");
                 }
                 for (k, power) in powers.iter().enumerate() {
                     assert!((channels[5 + k] - power[i][j]).abs() < 1e-8, "{i} {j}: {k}");
@@ -83,7 +83,7 @@ fn relabelling_moves_the_bits() {
         let n = graph.nodes();
         for kind in [Kind::Paper, Kind::Authors] {
             let encoder = encoder(kind, &graph);
-            let permutation: Vec<u32> = random.permutation(n).into_iter().map(|i| i as u32).collect();
+            let permutation: Vec<u32> = random.permutation(n);
             let moved = graph.permute(&permutation).unwrap();
             let (rows, moved): (Vec<f64>, Vec<f64>) =
                 (encoder.rows(&graph).unwrap(), encoder.rows(&moved).unwrap());
