@@ -20,9 +20,9 @@ use ppgn_nn::{Activation, Colours, Layout, PpgnConfig, Precision};
 /// Hidden layers of up to this many bytes are kept for the backward pass, as the engine of the network does.
 const HIDDEN: f64 = (512u64 << 20) as f64;
 
-/// Copies of the parameters that exist at once: themselves, gradients, two moments, and all but the gradients once more
-/// while a checkpoint is written.
-const COPIES: f64 = 7.0;
+/// Copies of the parameters that exist at once: themselves, gradients, two moments and their average; all but the gradients
+/// once more while a checkpoint is written, and the average in the network that is evaluated.
+const COPIES: f64 = 10.0;
 
 /// Bytes of a vector register.
 const VECTOR: f64 = 32.0;
@@ -341,7 +341,7 @@ pub fn check_memory(session: &Session, settings: &Settings, dataset: &Dataset) -
     if let Some(trained) = settings.trained() {
         let (config, training) = (&settings.network, &settings.training);
         let guard = Guard::new(session, config, training.precision, dataset, None);
-        let split = trained.division.of(dataset, training.seed)?;
+        let split = trained.split(dataset, training.seed)?;
         if let Ok(need) = guard.training(training, &split, settings.drawn_from()) {
             return Ok(need);
         }

@@ -7,6 +7,7 @@ mod nothing_lost;
 mod protocols;
 mod recipes;
 mod resume;
+mod sample_weights;
 mod sessions;
 mod settings;
 mod space;
