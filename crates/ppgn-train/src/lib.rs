@@ -51,7 +51,7 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule, Setting,
+    Division, Gain, Imported, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule, Setting,
     Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};

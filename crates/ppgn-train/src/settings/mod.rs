@@ -2,6 +2,7 @@
 
 mod division;
 mod file;
+mod gain;
 mod origin;
 mod overrides;
 mod ranges;
@@ -11,6 +12,7 @@ pub mod text;
 mod training;
 
 pub use division::{Division, Listing};
+pub use gain::Gain;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
 pub use ranges::Ranges;
