@@ -28,6 +28,7 @@ pub mod locate;
 pub mod memory;
 pub mod random;
 pub mod split;
+pub mod substructures;
 pub mod summary;
 pub mod text;
 pub mod treewidth;
