@@ -50,7 +50,7 @@ def express(
         `reset(seed)` draws new weights; without it, the model is taken as it is, and seeds draw relabellings only.
     step : callable, optional
         `step(graphs, rate)` takes a step of training and returns the loss; graphs 2i and 2i+1 are to be distinguished.
-        BREC's loss is the cosine embedding loss of batch-normalised outputs, with Adam; examples/express_torch.py has it.
+        BREC's loss is the cosine embedding loss of batch-normalised outputs, with Adam; examples/torch/express.py has it.
     rounds : int, optional
         The rounds of the test that the model can follow (its layers): a pair that takes more was missed for depth.
     data_dir, out : path, optional

@@ -16,7 +16,7 @@ from ppgn import Graph
 
 def triangles(graphs: list[Graph]) -> np.ndarray:
     cubes = [np.linalg.matrix_power(np.asarray(graph.adjacency()), 3) for graph in graphs]
-    return np.array([[np.trace(cube), graph.edges] for cube, graph in zip(cubes, graphs)])
+    return np.array([[np.trace(cube), graph.edges] for cube, graph in zip(cubes, graphs, strict=True)])
 
 
 def degrees(graphs: list[Graph]) -> np.ndarray:
@@ -84,7 +84,7 @@ def test_wrong_models_raise() -> None:
 
 def test_the_example_with_torch() -> None:
     pytest.importorskip("torch", reason="SKIPPED: torch is not installed")
-    script = Path(__file__).resolve().parents[2] / "examples" / "express_torch.py"
+    script = Path(__file__).resolve().parents[2] / "examples" / "torch" / "express.py"
     if not script.exists():
         pytest.skip("SKIPPED: the examples are not beside the tests")
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
