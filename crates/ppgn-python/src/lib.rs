@@ -13,6 +13,7 @@ mod error;
 mod express;
 mod graph;
 mod kernel;
+mod molecule;
 mod network;
 mod run;
 mod settings;
@@ -33,6 +34,8 @@ mod _ppgn {
     use super::graph::{Graph, parse_graph6};
     #[pymodule_export]
     use super::kernel::{wl_features, wl_gram, wl_seen};
+    #[pymodule_export]
+    use super::molecule::{parse_smiles, perceived};
     #[pymodule_export]
     use super::network::Network;
     #[pymodule_export]
