@@ -155,6 +155,7 @@ fn point_12_parents_beyond_their_rows_are_refused() {
         branches: vec![Branch::Skip, product],
         join: Some(Layer::cut(&WEIGHTS, 4, 2).0),
         residual: false,
+        messages: None,
     };
     let alone =
         Block { inputs: 2, branches: vec![Branch::Skip], join: None, residual: false, messages: None };
