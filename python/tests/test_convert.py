@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,6 +47,14 @@ def test_mixed_lists_and_positions_of_wrong_items(square: Graph) -> None:
         ppgn.as_graph("Cl", strings="sdf")
 
 
+class _Several(list):
+    """A list with attributes."""
+
+    def __init__(self, items: list[Any], **attributes: Any) -> None:
+        super().__init__(items)
+        self.__dict__.update(attributes)
+
+
 def test_pyg_data_needs_no_pyg() -> None:
     data = SimpleNamespace(
         edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]),
@@ -58,6 +68,19 @@ def test_pyg_data_needs_no_pyg() -> None:
     assert not graph.directed and graph.edges == 2
     assert graph.node_attributes.tolist() == data.x.tolist() and graph.edge_labels.tolist() == [[1], [2]]
     assert ppgn.Dataset([data, data]).y.tolist() == [1, 1]
+    # Datasets and batches have the edges of all their graphs as an attribute, and are sequences all the same.
+    many: Any = _Several([data, data], edge_index=data.edge_index, indices=None, get=None)
+    batch = SimpleNamespace(edge_index=data.edge_index, to_data_list=lambda: [data, data])
+    for several in (many, batch):
+        assert as_graphs(several) == [graph, graph] and ppgn.Dataset(several).y.tolist() == [1, 1]
+        assert ppgn.wl.digest(several) == [ppgn.wl.digest(data)] * 2
+        with pytest.raises(ValueError, match="graph 0: .*several graphs"):
+            as_graphs([several])
+    with pytest.raises(ValueError, match="put it in a list"):
+        ppgn.Dataset(data)
+    other = SimpleNamespace(**{**vars(data), "y": np.array([0])})
+    model = ppgn.PPGNClassifier(epochs=1, blocks=[4], validation=None).fit([data, other])
+    assert model.classes_.tolist() == [0, 1]
     data.edge_index = np.array([[0, 1, 2, 0], [1, 2, 0, 2]])
     assert ppgn.as_graph(data).directed
 
@@ -117,19 +140,41 @@ def test_igraph(square: Graph) -> None:
         ppgn.as_graph(ring, node_label="charge")
 
 
-def test_molecules() -> None:
-    Chem = pytest.importorskip("rdkit.Chem", reason="SKIPPED: rdkit is not installed")
-    phenol = Chem.MolFromSmiles("Oc1ccccc1")
-    ours = ppgn.as_graph(phenol)
-    assert (ours.nodes, ours.edges) == (7, 7) and ours.node_labels[0, 0] == 8
-    assert ppgn.as_graph("Oc1ccccc1") == ours
+def test_smiles_need_numpy_alone(tmp_path: Path) -> None:
+    phenol = ppgn.as_graph("Oc1ccccc1")
+    assert (phenol.nodes, phenol.edges) == (7, 7) and phenol.node_labels[0].tolist() == [8, 0, 0, 1, 3, 0, 1, 1]
+    # As the command line reads them from a file: what is trained on one takes the other.
+    file = tmp_path / "m.smi"
+    smiles = ["CCO", "Oc1ccccc1", "C[N+](C)(C)C", "O=S(=O)(O)c1ccccc1.[Na+]", "C/C=C/C#N"]
+    file.write_text("\n".join(smiles))
+    read, made = ppgn.load(file), ppgn.Dataset(smiles, strings="smiles")
+    assert list(read) == list(made) and read.schema == made.schema
+    assert ppgn.Dataset(np.array(smiles), strings="smiles") == made
     with pytest.raises(ValueError, match="strings='graph6' or strings='smiles'"):
         ppgn.as_graph("CC")
     assert ppgn.as_graph("CC", strings="smiles").nodes == 2 and ppgn.as_graph("CC", strings="graph6").nodes == 4
     # Together with a string that can only be SMILES, all of them are.
     assert [g.nodes for g in as_graphs(["CC", "CCO", "c1ccccc1"])] == [2, 3, 6]
-    with pytest.raises(ValueError, match="graph 1"):
+    with pytest.raises(ValueError, match="graph 1: 'C\\(C' is not a SMILES string: .*character 2"):
         as_graphs(["CCO", "C(C"], Options.of(strings="smiles"))
+
+
+def test_rdkit_molecules_are_those_of_smiles() -> None:
+    Chem = pytest.importorskip("rdkit.Chem", reason="SKIPPED: rdkit is not installed")
+    from rdkit.Chem import AllChem
+
+    lines = (Path(__file__).parents[2] / "docs" / "examples" / "logp.csv").read_text().splitlines()[1:]
+    smiles = [line.split(",")[0] for line in lines]
+    smiles += ["[O-][N+](=O)c1ccccc1", "C[S+](C)[O-]", "[CH3]", "N#[N+]C", "c1cc[nH]c1"]
+    differ = [text for text in smiles if ppgn.as_graph(Chem.MolFromSmiles(text)) != ppgn.as_graph(text, strings="smiles")]
+    assert len(smiles) > 100 and not differ
+    whole = Chem.AddHs(Chem.MolFromSmiles("CCO"))
+    assert ppgn.as_graph(whole).nodes == 9 and ppgn.as_graph(whole).positions is None
+    AllChem.EmbedMolecule(whole, randomSeed=1)
+    assert ppgn.as_graph(whole).positions.shape == (9, 3)
+    with pytest.raises(ValueError, match="graph 0: .*SanitizeMol"):
+        as_graphs([Chem.MolFromSmiles("CCO", sanitize=False)])
+    assert ppgn.Dataset([Chem.MolFromSmiles("CCO"), "CCN"]).schema == ppgn.Dataset(["CCO", "CCN"]).schema
 
 
 def test_torch_tensors_and_pyg_go_through() -> None:

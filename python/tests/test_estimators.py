@@ -46,13 +46,17 @@ def test_the_same_seed_gives_the_same_bits(csl: ppgn.Dataset) -> None:
     assert np.array_equal(proba(random_state=None, seed=5), proba(random_state=5))
 
 
-def test_classes_may_be_text_and_graphs_a_list(csl: ppgn.Dataset) -> None:
+def test_classes_may_be_text_and_graphs_a_list(csl: ppgn.Dataset, tmp_path: Path) -> None:
     words = np.where(csl.y == csl.y[0], "yes", "no")
     by_number = ppgn.PPGNClassifier(**SMALL).fit(csl, csl.y)
     by_word = ppgn.PPGNClassifier(**SMALL).fit(list(csl), words)
     assert by_word.classes_.tolist() == ["no", "yes"]
     assert set(by_word.predict(list(csl)).tolist()) <= {"no", "yes"}
     assert by_number.predict_proba(csl).shape == by_word.predict_proba(csl).shape
+    # The folder has the names, for the command line and for `open_run`.
+    kept = ppgn.PPGNClassifier(**SMALL, run=tmp_path / "run").fit(list(csl), words.astype(object))
+    opened = ppgn.open_run(tmp_path / "run")
+    assert opened.classes == ["no", "yes"] and opened.predict(csl).tolist() == kept.predict(csl).tolist()
     assert ppgn.PPGNClassifier(**SMALL).fit(csl).score(csl) >= 0
 
 
@@ -74,7 +78,8 @@ def test_validation_chooses_the_epoch(csl: ppgn.Dataset) -> None:
     none = ppgn.PPGNClassifier(**SMALL, validation=None).fit(csl, csl.y)
     assert "validation" not in none.history_[0]
     given = ppgn.PPGNClassifier(**SMALL, validation=(csl[::3], csl[::3].y)).fit(csl, csl.y)
-    assert len(given.history_) == 3
+    assert len(given.history_) == 3 and "validation" in given.history_[0] and "test" not in given.history_[0]
+    assert ppgn.PPGNClassifier(**SMALL, validation=(csl[::3], csl[::3].y), patience=1).fit(csl, csl.y).n_iter_ <= 3
     for wrong in (0.0, 1.5, "some"):
         with pytest.raises(ValueError, match="validation"):
             ppgn.PPGNClassifier(**SMALL, validation=wrong).fit(csl, csl.y)

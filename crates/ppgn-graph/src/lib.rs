@@ -26,10 +26,13 @@ pub mod format;
 pub mod generate;
 pub mod locate;
 pub mod memory;
+pub mod molecule;
 pub mod random;
 pub mod split;
+pub mod substructures;
 pub mod summary;
 pub mod text;
+pub mod treewidth;
 
 pub use dataset::{
     Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,

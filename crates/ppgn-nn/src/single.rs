@@ -1,7 +1,7 @@
 //! Single parts of a network in f32, for measurements of one kernel by itself.
 
 use ppgn_graph::random::Stream;
-use ppgn_kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square, Workspace};
+use ppgn_kernels::{Activation, Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square, Workspace};
 
 /// A block on k-tuples by itself: k MLPs of two layers, their product, and m4, all of one width.
 #[derive(Debug, Clone)]
@@ -35,12 +35,13 @@ impl SingleBlock {
             rest = next;
             layer
         };
-        let factors =
-            (0..self.order).map(|_| Mlp { layers: vec![layer(self.width), layer(self.width)] }).collect();
+        let factors = (0..self.order)
+            .map(|_| Mlp { layers: vec![layer(self.width), layer(self.width)], activation: Activation::Relu })
+            .collect();
         let join = Some(layer(2 * self.width));
         let product = if self.order == 2 { Product::Matrix } else { Product::Generalised };
         let branches = vec![Branch::Skip, Branch::Product { product, factors, norm: None }];
-        let block = Block { inputs: self.width, branches, join, residual: false };
+        let block = Block { inputs: self.width, branches, join, residual: false, messages: None };
         let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
         block.forward(workspace, Pairs::Dense(&graph), x, Keep::Nothing).0.to_vec()
     }

@@ -10,8 +10,10 @@ mod bytes;
 mod compute;
 mod dataset;
 mod error;
+mod express;
 mod graph;
 mod kernel;
+mod molecule;
 mod network;
 mod run;
 mod settings;
@@ -27,9 +29,13 @@ mod _ppgn {
     #[pymodule_export]
     use super::dataset::{Dataset, load, names};
     #[pymodule_export]
+    use super::express::express;
+    #[pymodule_export]
     use super::graph::{Graph, parse_graph6};
     #[pymodule_export]
     use super::kernel::{wl_features, wl_gram, wl_seen};
+    #[pymodule_export]
+    use super::molecule::{parse_smiles, perceived};
     #[pymodule_export]
     use super::network::Network;
     #[pymodule_export]

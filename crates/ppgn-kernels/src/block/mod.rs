@@ -13,6 +13,7 @@ mod forward;
 
 use crate::equivariant::Linears;
 use crate::linear::{Layer, add_to};
+use crate::messages::Messages;
 use crate::mlp::Mlp;
 use crate::product::Square;
 use crate::quotient::ColourMatrix;
@@ -30,6 +31,8 @@ pub struct Block<'a, T> {
     pub join: Option<Layer<'a, T>>,
     /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
+    /// Who every row hears from, for [`Product::Neighbours`].
+    pub messages: Option<Messages<'a>>,
 }
 
 /// What a block computes from X before its join.
@@ -48,7 +51,7 @@ pub enum Branch<'a, T> {
         /// The epsilon of an RMS norm after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers, each followed by a ReLU. They require the dense space.
+    /// Linear equivariant layers, each followed by the activation. They require the dense space.
     Equivariant(Linears<'a, T>),
 }
 
@@ -61,6 +64,9 @@ pub enum Product {
     Generalised,
     /// The sums of Y1 over one index each, for tuples of the given order k; W is k times as wide as Y1.
     Sums(usize),
+    /// The sums of Y1 over the neighbours of a node, one per relation, for this many relations: message passing. W is that
+    /// many times as wide as Y1.
+    Neighbours(usize),
 }
 
 /// What the rows of a block are, and how they map to those of the next level.
@@ -92,7 +98,7 @@ pub enum Keep {
 #[derive(Debug)]
 pub struct Kept<T: Real> {
     branches: Vec<Computed<T>>,
-    /// The hidden layers of all MLPs in order, if they were kept.
+    /// The hidden layers of all MLPs in order, with the derivatives of their activations, if they were kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
@@ -111,8 +117,9 @@ enum Computed<T: Real> {
         /// The factor that normalised each row; empty without a norm.
         scales: Vec<T>,
     },
-    /// The outputs of all layers, or only the last if there is no backward pass.
-    Equivariant(Vec<Buffer<T>>),
+    /// The outputs of all layers, or only the last if there is no backward pass; then the derivatives of the activation
+    /// at all of them, unless it is a ReLU.
+    Equivariant(Vec<Buffer<T>>, Vec<Buffer<T>>),
 }
 
 impl<T: Real> Computed<T> {
@@ -122,7 +129,7 @@ impl<T: Real> Computed<T> {
             Computed::Input => x,
             Computed::Rows(y) => y,
             Computed::Product { w, .. } => w,
-            Computed::Equivariant(ys) => ys.last().map_or(&[], |y| y),
+            Computed::Equivariant(ys, _) => ys.last().map_or(&[], |y| y),
         }
     }
 }
@@ -133,7 +140,9 @@ impl<'a, T: Real> Branch<'a, T> {
         match self {
             Branch::Skip => inputs,
             Branch::Rows(mlp) => mlp.outputs(),
-            Branch::Product { product: Product::Sums(order), factors, .. } => order * factors[0].outputs(),
+            Branch::Product {
+                product: Product::Sums(times) | Product::Neighbours(times), factors, ..
+            } => times * factors[0].outputs(),
             Branch::Product { factors, .. } => factors[0].outputs(),
             Branch::Equivariant(layers) => layers.outputs(),
         }
@@ -187,9 +196,10 @@ impl<'a, T: Real> Block<'a, T> {
         self.branches.iter().flat_map(Branch::mlps)
     }
 
-    /// Total width of the hidden layers of its MLPs.
+    /// Numbers per row of its input that [`Keep::Hidden`] keeps in addition: the hidden layers of its MLPs, and the
+    /// derivatives of activations other than ReLU.
     pub fn hidden(&self) -> usize {
-        self.mlps().map(Mlp::hidden).sum()
+        self.mlps().map(Mlp::kept).sum()
     }
 
     /// Whether any branch combines rows. Also asserts that there is at most one skip connection: the gradients rely on

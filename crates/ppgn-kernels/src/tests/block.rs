@@ -2,8 +2,8 @@
 
 use super::naive::{self, Form, Random, Way, cut};
 use crate::{
-    Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square,
-    Workspace,
+    Activation, Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real,
+    Square, Workspace,
 };
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
@@ -13,13 +13,22 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
         rest = next;
         layer
     };
-    let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let mut mlp = |widths: &[usize]| Mlp {
+        layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect(),
+        activation: form.activation,
+    };
     let skip = form.m3.as_ref().map_or(Branch::Skip, |m3| Branch::Rows(mlp(m3)));
     let factors = vec![mlp(&form.mlp), mlp(&form.mlp)];
     let join = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
     assert!(rest.is_empty());
     let product = Branch::Product { product: Product::Matrix, factors, norm: form.norm };
-    Block { inputs: form.inputs(), branches: vec![skip, product], join, residual: form.residual }
+    Block {
+        inputs: form.inputs(),
+        branches: vec![skip, product],
+        join,
+        residual: form.residual,
+        messages: None,
+    }
 }
 
 fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {
@@ -73,8 +82,15 @@ fn compare<T: Real>(
 }
 
 fn forms() -> Vec<Form> {
-    let paper = Form { mlp: vec![5, 7, 7], m3: None, m4: Some(7), norm: None, residual: false };
+    let activation = Activation::Relu;
+    let paper = Form { mlp: vec![5, 7, 7], m3: None, m4: Some(7), norm: None, residual: false, activation };
+    let [sin, gelu] = [Activation::Sin, Activation::Gelu];
     vec![
+        Form { activation: sin, ..paper.clone() },
+        Form { activation: gelu, ..paper.clone() },
+        Form { activation: sin, mlp: vec![3, 70], m4: None, m3: Some(vec![3, 9, 4]), ..paper.clone() },
+        Form { activation: gelu, mlp: vec![16, 5, 17, 16], m4: Some(16), residual: true, ..paper.clone() },
+        Form { activation: sin, norm: Some(1e-5), ..paper.clone() },
         paper.clone(),
         Form { mlp: vec![1, 1], m4: Some(1), ..paper.clone() },
         Form { mlp: vec![19, 40, 33], m4: Some(50), ..paper.clone() },
@@ -114,16 +130,19 @@ fn dense_blocks_match_the_equations() {
 #[test]
 fn a_graph_larger_than_a_cache_block() {
     let (graphs, rows) = squares(&[53]);
-    let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false };
-    compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
-    compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
+    for activation in [Activation::Relu, Activation::Sin] {
+        let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false, activation };
+        compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
+        compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
+    }
 }
 
 /// Beyond 120 nodes the product is a matrix product per channel; the channels fill one group and part of a second.
 #[test]
 fn a_large_graph_beside_a_small_one() {
     let (graphs, rows) = squares(&[5, 121]);
-    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    let activation = Activation::Sin;
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false, activation };
     compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
     compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-4);
 }
@@ -141,7 +160,8 @@ fn quotient_blocks_match_the_equations() {
 
 #[test]
 fn a_large_graph_on_the_quotient_space() {
-    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    let activation = Activation::Sin;
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false, activation };
     quotient_blocks(&[(122, 300, 40), (122, 300, 3000)], &[form], [1e-11, 2e-4]);
 }
 
@@ -173,12 +193,12 @@ fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances:
 }
 
 /// Rows enough for many parts, and tiles of all heights and widths; with layers that are computed part by part, and with
-/// wider ones.
+/// others.
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    let narrow = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
-    for form in [Form { mlp: vec![5, 250, 250], ..narrow.clone() }, narrow] {
-        same_bits(&form);
+    for (width, activation) in [(37, Activation::Relu), (37, Activation::Gelu), (250, Activation::Relu)] {
+        let mlp = vec![5, width, width];
+        same_bits(&Form { mlp, m3: None, m4: Some(33), norm: Some(1e-5), residual: false, activation });
     }
 }
 

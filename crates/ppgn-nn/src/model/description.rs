@@ -4,11 +4,14 @@
 //! [`Description`]; none of them depends on a particular model. Parameters are stored in the order of
 //! [`Description::layers`].
 
-use crate::config::{BlockConfig, M3, M4, Norm, PpgnConfig};
+use crate::config::{Activation, BlockConfig, M3, M4, Norm, PpgnConfig};
 use ppgn_kernels::Product;
 
 /// Keeps the RMS norm of a zero row finite.
 const EPSILON: f64 = 1e-5;
+
+/// Neighbours of a node, for estimates of costs.
+const NEIGHBOURS: usize = 4;
 
 /// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
 const OPERATIONS: usize = 15;
@@ -60,10 +63,18 @@ impl Layer {
         self.outputs.checked_mul(per_output)
     }
 
-    /// Initial weights are uniform between minus and plus this bound.
+    /// Initial weights are uniform between minus and plus this bound, unless the configuration has a gain.
     pub(crate) fn bound(&self) -> f64 {
-        let operations = if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 };
-        (6.0 / (operations * (self.inputs + self.outputs)) as f64).sqrt()
+        (6.0 / (self.operations() * (self.inputs + self.outputs)) as f64).sqrt()
+    }
+
+    /// The number of terms in each output's sum.
+    pub(crate) fn fan_in(&self) -> usize {
+        self.operations() * self.inputs
+    }
+
+    fn operations(&self) -> usize {
+        if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 }
     }
 
     /// Multiplications per row.
@@ -79,7 +90,7 @@ impl Layer {
 pub enum Branch {
     /// X itself.
     Skip,
-    /// An MLP on every row, with a ReLU after every layer.
+    /// An MLP on every row, with the activation after every layer.
     Rows(Vec<Layer>),
     /// MLPs on every row, followed by a product of their outputs.
     Product {
@@ -90,7 +101,7 @@ pub enum Branch {
         /// The epsilon of an RMS norm over each row's channels after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers, each followed by a ReLU.
+    /// Linear equivariant layers, each followed by the activation.
     Equivariant(Vec<Layer>),
 }
 
@@ -102,7 +113,7 @@ impl Branch {
             Branch::Skip => inputs,
             Branch::Rows(layers) | Branch::Equivariant(layers) => width(layers),
             Branch::Product { product, factors, .. } => match product {
-                Product::Sums(order) => order.saturating_mul(width(&factors[0])),
+                Product::Sums(times) | Product::Neighbours(times) => times.saturating_mul(width(&factors[0])),
                 Product::Matrix | Product::Generalised => width(&factors[0]),
             },
         }
@@ -146,6 +157,8 @@ pub struct Description {
     pub join: Option<Layer>,
     /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
+    /// What follows every layer of its branches. The join has none.
+    pub activation: Activation,
 }
 
 impl Description {
@@ -169,7 +182,10 @@ impl Description {
         self.branches.iter().find_map(|branch| match branch {
             Branch::Skip
             | Branch::Rows(_)
-            | Branch::Product { product: Product::Matrix | Product::Generalised | Product::Sums(_), .. } => None,
+            | Branch::Product {
+                product: Product::Matrix | Product::Generalised | Product::Sums(_) | Product::Neighbours(_),
+                ..
+            } => None,
             Branch::Equivariant(_) => Some(
                 "its linear equivariant layers act on whole rows and columns, which pairs of one colour may not share",
             ),
@@ -186,12 +202,14 @@ impl Description {
             below += sum(&mut branch.layers());
             let width = branch.outputs(self.inputs) as f64;
             if let Branch::Product { product, factors, .. } = branch {
-                // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum.
+                // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum. Messages come
+                // from a few neighbours.
                 let each = match product {
-                    Product::Matrix | Product::Generalised => factors.len() as f64 - 1.0,
-                    Product::Sums(_) => 1.0,
+                    Product::Matrix | Product::Generalised => (factors.len() as f64 - 1.0) * nodes as f64,
+                    Product::Sums(_) => nodes as f64,
+                    Product::Neighbours(_) => nodes.min(NEIGHBOURS) as f64,
                 };
-                above += weight * nodes as f64 * width * each;
+                above += weight * width * each;
             }
             if let Some(join) = &self.join {
                 let joined = width * join.outputs as f64;
@@ -307,7 +325,8 @@ impl Place<'_> {
                 Some(self.layer("skip.conv".into(), LayerKind::Rows, stream::M4, 0, &widths))
             }
         };
-        let mut block = Description { inputs: self.inputs, branches, join, residual: false };
+        let activation = self.config.activation;
+        let mut block = Description { inputs: self.inputs, branches, join, residual: false, activation };
         block.residual = self.config.residual && block.outputs() == self.inputs;
         block
     }

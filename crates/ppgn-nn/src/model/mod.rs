@@ -46,8 +46,8 @@ macro_rules! models {
         ///
         /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, and
         /// with sums normalised to means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with
-        /// `normalise`). It combines whole rows and columns, so the models with L require the dense space. m3 and m4
-        /// are the settings of the same names.
+        /// `normalise`). It combines whole rows and columns, so the models with L require the dense space. f is the
+        /// activation; m3 and m4 are the settings of the same names.
         ///
         /// ```
         /// use ppgn_nn::{BlockConfig, Layout, Model, PpgnConfig};
@@ -84,12 +84,13 @@ macro_rules! models {
 
 models! {
     /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; for order k > 2, W is the
-    /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL.
+    /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL. At order 1, W are the sums of
+    /// m1(X) over a node's neighbours: message passing, as powerful as 1-WL.
     #[default]
     Mp "mp" mp::Mp;
-    /// Matrix product and the full linear basis: `m4(m3(X), W, ReLU(L(X)))`, L as wide as the block.
+    /// Matrix product and the full linear basis: `m4(m3(X), W, f(L(X)))`, L as wide as the block.
     MpLin "mp+lin" mp_lin::MpLin;
-    /// The full linear basis alone: `depth` layers `ReLU(L(.))`, with neither m3 nor m4.
+    /// The full linear basis alone: `depth` layers `f(L(.))`, with neither m3 nor m4.
     Lin "lin" lin::Lin;
     /// Each pair separately: `m4(m3(X), m1(X))`.
     Mlp "mlp" mlp::Mlp;
@@ -109,11 +110,17 @@ impl Model {
 
     /// Whether its input consists of isomorphism types of tuples rather than the encoding itself.
     pub(crate) fn takes_types(self, order: usize) -> bool {
-        order > 2 || self.kind().takes_types()
+        order != 2 || self.kind().takes_types()
     }
 
     /// Checks that it can be built with this configuration.
     pub(crate) fn validate(self, config: &PpgnConfig) -> Result<()> {
+        if config.order == 1 && self != Model::Mp {
+            return Err(Error::config(format!(
+                "the model `{}` needs order 2 or more; order 1, message passing on nodes, goes with `mp`",
+                self.name()
+            )));
+        }
         if config.order > 2 && !self.kind().has_any_order() {
             let others: Vec<String> = Model::ALL
                 .iter()
