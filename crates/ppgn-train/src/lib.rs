@@ -17,6 +17,7 @@ mod data;
 mod ensemble;
 mod error;
 mod headline;
+pub mod listing;
 mod memory;
 pub mod metrics;
 mod objective;
@@ -34,7 +35,7 @@ mod tensorboard;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use compare::{Compared, compare_page, differences};
+pub use compare::{Compared, compare_page, differences, flat_settings};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use ensemble::Ensemble;

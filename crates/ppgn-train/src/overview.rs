@@ -52,6 +52,11 @@ pub struct Overview {
 impl Overview {
     /// Looks at a run folder.
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Overview::with_epochs(path)?.0)
+    }
+
+    /// Looks at a run folder, and at the metrics of all epochs up to its checkpoint.
+    pub fn with_epochs(path: impl AsRef<Path>) -> Result<(Self, Vec<Epoch>)> {
         let path = path.as_ref();
         let settings = read_settings(path)?;
         // The lock is read first: a run that ends in the meantime is reported as running, which it was.
@@ -64,12 +69,16 @@ impl Overview {
             None => Status::Stopped,
         };
         let state = read_state(path)?;
-        let best = match state.as_ref().and_then(|s| s.best.as_ref()) {
-            Some(best) => read_metrics(path, best.epoch)?.pop(),
-            None => None,
-        };
-        let epochs = state.map_or(0, |s| s.epoch);
-        Ok(Overview { settings, status, epochs, best, summary, seconds: seconds(path) })
+        let epochs = state.as_ref().map_or(0, |s| s.epoch);
+        let metrics = if epochs == 0 { Vec::new() } else { read_metrics(path, epochs)? };
+        let best =
+            state.and_then(|s| s.best).and_then(|best| metrics.get(best.epoch.checked_sub(1)?).cloned());
+        Ok((Overview { settings, status, epochs, best, summary, seconds: seconds(path) }, metrics))
+    }
+
+    /// Whether a process is training in a run folder. Nothing is read or waited for.
+    pub fn is_running(path: impl AsRef<Path>) -> bool {
+        is_locked(path.as_ref())
     }
 }
 

@@ -25,6 +25,7 @@ mod settings;
 mod threads;
 mod tip;
 mod train;
+mod view;
 mod wl;
 mod wrong;
 
@@ -57,6 +58,8 @@ enum Command {
     Embed(embed::Args),
     /// List the runs in a folder: settings, state, best results
     Runs(runs::Args),
+    /// Show runs while they train, datasets and Weisfeiler-Leman tests on a page of your own machine
+    View(view::Args),
     /// Write the network that computes a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
     /// Import a PyTorch checkpoint of the paper's authors as a run
@@ -87,6 +90,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Embed(args) => embed::run(&args),
         Command::Runs(args) => runs::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Cv(args) => protocol::cv::run(&args),

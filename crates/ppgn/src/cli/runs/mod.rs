@@ -2,7 +2,6 @@
 //! finished ones no longer need.
 
 mod compare;
-mod entry;
 mod find;
 mod fit;
 mod list;

@@ -1,0 +1,228 @@
+//! What the last block's pooling picked: which pairs attain the maxima, and how much each adds to an output.
+//!
+//! Pooling takes, for every channel, the maximum over the diagonal and the maximum over the other pairs. With the gradient g of
+//! an output at the pooled features p, the pair that attains the maximum of channel c has the contribution `g[c] p[c]`; pairs
+//! that tie share it. For suffix ii, which is linear, these contributions, those of the earlier blocks and the biases add up to
+//! the output; for suffix i they are its gradient times its input.
+//!
+//! The rows of the last block come from the network itself: the same blocks with an identity after them, which gives every pair
+//! its own features.
+
+use crate::answer::Source;
+use crate::drawn::{MOST_NODES, drawing, legend};
+use crate::error::{Answer, Failure};
+use crate::mistakes::{Opened, open};
+use crate::query::Query;
+use crate::run::goal;
+use ppgn_graph::Graph;
+use ppgn_nn::{Batch, Level, Ppgn, PpgnConfig, SuffixKind, Values};
+use ppgn_train::{Prediction, Predictor};
+use ppgn_wl::Interrupt;
+use serde_json::{Value, json};
+
+/// Pairs in the answer, by the size of their contribution.
+const SHOWN: usize = 200;
+/// Pairs times channels of the last block, at most.
+const MOST: usize = 40_000_000;
+
+/// `network?run=NAME&graph=7&output=0`.
+pub(crate) fn answer(source: &Source, query: &Query, interrupt: &Interrupt) -> Answer {
+    let path = source.place().folder(query.need("run")?)?;
+    let Opened { predictor, dataset, data } = open(source, &path, interrupt)?;
+    let index = query.number("graph", 0)?;
+    if index >= dataset.len() {
+        let n = dataset.len();
+        return Err(Failure::missing(format!("there are {n} graphs, numbered from 0")));
+    }
+    let one = dataset.subset(&[index as u32])?;
+    let one = one.aligned(&predictor.settings().schema)?;
+    let graph = one.graph(0);
+    let prediction = predictor.predict(&one)?.remove(0);
+    let outputs = predictor.network().config().outputs;
+    let chosen = match (&prediction, query.get("output")) {
+        (_, Some(_)) => query.number("output", 0)?,
+        // The class that was predicted.
+        (Prediction::Class { probabilities, .. }, None) => {
+            (0..outputs).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b])).unwrap_or(0)
+        }
+        (_, None) => 0,
+    };
+    if chosen >= outputs {
+        return Err(Failure::wrong(format!("the network has {outputs} outputs, numbered from 0")));
+    }
+    let found = contributions(&predictor, graph, chosen)?;
+    let settings = predictor.settings();
+    let pairs: Vec<Value> = found.pairs.iter().take(SHOWN).map(Pair::to_json).collect();
+    Ok(json!({
+        "graph": index,
+        "graphs": dataset.len(),
+        "data": data,
+        "id": dataset.id(index),
+        "class": dataset.class(index),
+        "goal": goal(settings),
+        "legend": legend(dataset.schema()),
+        "drawing": drawing(graph, dataset.schema()),
+        "outputs": outputs,
+        "output": chosen,
+        "score": found.score,
+        "of_last_block": found.total,
+        "linear": found.linear,
+        "channels": found.channels,
+        "prediction": match prediction {
+            Prediction::Class { class, probabilities } => json!({ "class": class, "probabilities": probabilities }),
+            Prediction::Values(values) | Prediction::Labels(values) => json!({ "values": values }),
+        },
+        "pairs": pairs,
+        "pairs_in_all": found.pairs.len(),
+    }))
+}
+
+/// A pair that attains maxima.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pair {
+    i: usize,
+    j: usize,
+    /// The sum of its shares of `g[c] p[c]`.
+    contribution: f64,
+    /// The channels whose maximum it attains, ties by their share.
+    channels: f64,
+}
+
+impl Pair {
+    fn to_json(&self) -> Value {
+        json!({ "i": self.i, "j": self.j, "contribution": self.contribution, "channels": self.channels })
+    }
+}
+
+pub(crate) struct Contributions {
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) score: f64,
+    pub(crate) total: f64,
+    linear: bool,
+    channels: usize,
+}
+
+/// The pairs of a graph by the size of what they add to an output through the last block's pooling.
+pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize) -> Answer<Contributions> {
+    let network = predictor.network();
+    let config = network.config();
+    if config.order != 2 || config.level != Level::Graph {
+        return Err(Failure::wrong("only networks on pairs that pool a graph have pairs to show"));
+    }
+    if config.pooling != ppgn_nn::Pooling::Max {
+        return Err(Failure::wrong("this network pools by a sum: every pair counts, and none wins"));
+    }
+    let n = graph.nodes();
+    let width = config.blocks.last().map_or(config.inputs, |block| block.width);
+    if n > MOST_NODES || n * n * width > MOST {
+        return Err(Failure::too_much(format!("a graph of {n} nodes is too large to be shown")));
+    }
+    let batch = |config: &PpgnConfig| Batch::of(config, predictor.encoder(), &[graph], network.precision());
+    let score = network.forward(&batch(config)?)?.row(0)[output];
+    let probe = probe(network, width)?;
+    let rows = probe.forward(&batch(probe.config())?)?.to_f64();
+    let (pooled, winners) = pool(&rows, n, width);
+    let slope = slope(network, &pooled, output)?;
+    let mut all = vec![(0.0, 0.0); n * n];
+    for (channel, pairs) in winners.iter().enumerate() {
+        for &pair in pairs {
+            let share = 1.0 / pairs.len() as f64;
+            all[pair].0 += slope[channel] * pooled[channel] * share;
+            all[pair].1 += share;
+        }
+    }
+    let mut pairs: Vec<Pair> = all
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (_, channels))| *channels > 0.0)
+        .map(|(pair, (contribution, channels))| Pair { i: pair / n, j: pair % n, contribution, channels })
+        .collect();
+    pairs.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+    let total = pooled.iter().zip(&slope).map(|(p, g)| p * g).sum();
+    Ok(Contributions { pairs, score, total, linear: config.suffix == SuffixKind::Ii, channels: width })
+}
+
+/// The same blocks with an identity on every pair after them.
+fn probe(network: &Ppgn, width: usize) -> Answer<Ppgn> {
+    let config =
+        PpgnConfig { level: Level::Pair, suffix: SuffixKind::I, outputs: width, ..network.config().clone() };
+    let precision = network.precision();
+    let known = network.parameters()?;
+    let fresh = config.init(0, precision)?;
+    let parameters = fresh.parameters()?.into_iter().map(|(name, values)| {
+        if name.starts_with("fc_layers") {
+            let identity = |k: usize| if values.len() > width && k % (width + 1) == 0 { 1.0 } else { 0.0 };
+            return Values::from_f64(precision, &(0..values.len()).map(identity).collect::<Vec<_>>());
+        }
+        known.iter().find(|(other, _)| *other == name).map_or(values, |(_, values)| values.clone())
+    });
+    Ok(Ppgn::new(config, parameters.collect())?)
+}
+
+/// The maxima of the diagonal, then of the other pairs, by channel, and the pairs that attain each. An empty set of pairs has
+/// the maximum 0.
+fn pool(rows: &[f64], n: usize, width: usize) -> (Vec<f64>, Vec<Vec<usize>>) {
+    let mut pooled = vec![f64::NEG_INFINITY; 2 * width];
+    let mut winners = vec![Vec::new(); 2 * width];
+    for pair in 0..n * n {
+        let group = usize::from(pair / n != pair % n) * width;
+        for (c, &x) in rows[pair * width..][..width].iter().enumerate() {
+            let (best, who) = (&mut pooled[group + c], &mut winners[group + c]);
+            if x > *best {
+                *best = x;
+                who.clear();
+            }
+            if x == *best {
+                who.push(pair);
+            }
+        }
+    }
+    pooled.iter_mut().for_each(|best| *best = if best.is_finite() { *best } else { 0.0 });
+    (pooled, winners)
+}
+
+/// The gradient of an output at the pooled features of the last block.
+fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
+    let config = network.config();
+    let parameters = network.parameters()?;
+    let array = |name: String| -> Answer<Vec<f64>> {
+        let found = parameters.iter().find(|(other, _)| *other == name).map(|(_, values)| values.to_f64());
+        found.ok_or_else(|| Failure::unfit(format!("the network has no {name}")))
+    };
+    let layers = match config.suffix {
+        SuffixKind::Ii => config.blocks.len() - 1..config.blocks.len(),
+        SuffixKind::I => 0..config.suffix_hidden.len() + 1,
+    };
+    // Weights are rows of outputs by columns of inputs; ReLU is between layers.
+    let mut activity = pooled.to_vec();
+    let mut passed: Vec<(Vec<f64>, Vec<bool>)> = Vec::new();
+    let last = layers.end - 1;
+    for layer in layers {
+        let weight = array(format!("fc_layers.{layer}.fc.weight"))?;
+        let bias = array(format!("fc_layers.{layer}.fc.bias"))?;
+        let inputs = activity.len();
+        if weight.len() != bias.len() * inputs {
+            return Err(Failure::unfit("the suffix has another shape than its configuration says"));
+        }
+        let sum = |o: usize| {
+            bias[o] + weight[o * inputs..][..inputs].iter().zip(&activity).map(|(w, x)| w * x).sum::<f64>()
+        };
+        let next: Vec<f64> = (0..bias.len()).map(sum).collect();
+        let open: Vec<bool> = next.iter().map(|x| layer == last || *x > 0.0).collect();
+        activity = next.iter().zip(&open).map(|(x, open)| if *open { *x } else { 0.0 }).collect();
+        passed.push((weight, open));
+    }
+    let mut slope = vec![0.0; activity.len()];
+    slope[output] = 1.0;
+    for (weight, open) in passed.iter().rev() {
+        let inputs = weight.len() / open.len();
+        let mut before = vec![0.0; inputs];
+        for o in (0..open.len()).filter(|&o| open[o] && slope[o] != 0.0) {
+            for (i, w) in weight[o * inputs..][..inputs].iter().enumerate() {
+                before[i] += slope[o] * w;
+            }
+        }
+        slope = before;
+    }
+    Ok(slope)
+}
