@@ -5,8 +5,8 @@ import {h, put, s} from "./dom.js";
 import {numbers, savers} from "./save.js";
 import {short} from "./text.js";
 
-const WIDTH = 560;
-const HEIGHT = 300;
+const WIDTH = 520;
+const HEIGHT = 280;
 const ROOM = {left: 58, right: 14, top: 12, bottom: 40};
 const PALETTE = 8;
 
@@ -103,10 +103,10 @@ export function curves({title, series, xTitle = "epoch", yTitle = "", format = s
     for (const c of shown) {
       const points = c.points.filter((p) => Number.isFinite(p[1]) && p[0] >= xRange[0] && p[0] <= xRange[1]);
       const colour = c.colour ?? tone(series.indexOf(c));
-      if (dots || points.length === 1) {
+      if (dots && !c.line || points.length === 1) {
         svg.append(...points.map((p) => s("circle", {cx: x(p[0]).toFixed(1), cy: y(p[1]).toFixed(1), r: 4.5, opacity: 0.8, style: {fill: colour}})));
       }
-      if (!dots) {
+      if (!dots || c.line) {
         const d = points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[1]).toFixed(1)}`).join("");
         svg.append(s("path", {class: "curve", d, style: {stroke: colour}, "stroke-dasharray": c.dash ?? false}));
       }
@@ -125,7 +125,7 @@ export function curves({title, series, xTitle = "epoch", yTitle = "", format = s
     at = value;
     const {x, y, shown} = place;
     svg.querySelectorAll(".cursor").forEach((e) => e.remove());
-    const near = shown.flatMap((c) => {
+    const near = shown.filter((c) => !c.line).flatMap((c) => {
       const hit = c.points.reduce((a, p) => (!Number.isFinite(p[1]) ? a : a === null || Math.abs(p[0] - value) < Math.abs(a[0] - value) ? p : a), null);
       return hit ? [{c, hit}] : [];
     });

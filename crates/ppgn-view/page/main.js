@@ -5,7 +5,12 @@ import {h, problem, put} from "./dom.js";
 
 const VIEWS = {
   runs: {title: "Runs", load: () => import("./runs.js"), key: "1"},
+  data: {title: "Datasets", short: "Data", load: () => import("./dataset.js"), key: "2"},
+  wl: {title: "Weisfeiler-Leman", short: "WL", load: () => import("./wl.js"), key: "3"},
+  network: {title: "Network", load: () => import("./network.js"), key: "4"},
   run: {title: "Run", load: () => import("./run.js"), under: "runs"},
+  compare: {title: "Compare", load: () => import("./compare.js"), under: "runs"},
+  sweep: {title: "Sweep", load: () => import("./sweep.js"), under: "runs"},
 };
 
 const main = document.getElementById("main");
@@ -35,7 +40,8 @@ async function show() {
   const view = VIEWS[name];
   document.title = `${view.title} - ppgn`;
   put(nav, Object.entries(VIEWS).filter(([, v]) => v.key).map(([key, v]) => h("a", {
-    href: `#/${key}`, title: `${v.title} (${v.key})`, "aria-current": (key === name || key === view.under) && "page"}, v.title)));
+    href: `#/${key}`, title: `${v.title} (${v.key})`, "aria-current": (key === name || key === view.under) && "page", "aria-label": v.title},
+  h("span", {class: "long"}, v.title), h("span", {class: "short"}, v.short ?? v.title))));
   main.dataset.view = name;
   delete main.dataset.ready;
   try {
@@ -53,7 +59,8 @@ const button = document.getElementById("theme");
 function theme(next) {
   if (next) document.documentElement.dataset.theme = next;
   else delete document.documentElement.dataset.theme;
-  put(button, {"": "Theme: system", light: "Theme: light", dark: "Theme: dark"}[next]);
+  put(button, h("span", {"aria-hidden": "true"}, {"": "◐", light: "○", dark: "●"}[next]), h("span", {class: "long"}, next || "system"));
+  button.setAttribute("aria-label", `Theme: ${next || "system"}`);
   try { localStorage.setItem("ppgn-theme", next); } catch { /* a browser may keep nothing */ }
 }
 const now = () => document.documentElement.dataset.theme ?? "";

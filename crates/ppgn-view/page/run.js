@@ -2,6 +2,7 @@
 
 import {ask, listen, query} from "./api.js";
 import {curves} from "./chart.js";
+import {graph, key, ready} from "./graph.js";
 import {h, head, problem, put, waiting} from "./dom.js";
 import {savers} from "./save.js";
 import {simple} from "./table.js";
@@ -65,6 +66,44 @@ function confusion(run) {
       })))));
 }
 
+/** The graphs that the best network is farthest from, and predictions against the truth. */
+function mistakes(name, place, signal) {
+  const load = async (set) => {
+    put(place, h("section", {class: "card"}, h("h2", {}, "What it gets most wrong"), waiting("Predicting ...")));
+    let a;
+    try {
+      [a] = await Promise.all([ask("run/mistakes", {run: name, set}, signal), ready()]);
+    } catch (error) {
+      if (!signal.aborted) put(place, h("section", {class: "card"}, h("h2", {}, "What it gets most wrong"), problem(error)));
+      return;
+    }
+    const names = a.goal.names.map((n) => (typeof n === "string" ? n : n.name));
+    const said = (g) => {
+      if (!g.probabilities) return h("p", {class: "small"}, names.map((n, t) => `${n}: ${short(g.predicted[t])}, truth ${short(g.truth[t])}`).slice(0, 3).join("; "));
+      const best = g.probabilities.indexOf(Math.max(...g.probabilities));
+      return [h("p", {class: "small"}, `class ${names[g.truth]}, predicted `, h("span", {class: best === g.truth ? "good" : "bad"}, names[best])),
+        h("table", {class: "small"}, h("tbody", {}, g.probabilities.map((p, c) => [p, c]).sort((x, y) => y[0] - x[0]).slice(0, 4).map(([p, c]) => h("tr", {}, h("td", {}, names[c]), h("td", {}, h("progress", {value: p, max: 1, "aria-label": `probability of ${names[c]}`})), h("td", {class: "n"}, percent(p))))))];
+    };
+    const rows = () => [["graph", "id", "truth", "predicted", "error"], ...a.worst.map((g) => [g.graph, g.id, g.probabilities ? names[g.truth] : g.truth.join(" "), g.probabilities ? names[g.probabilities.indexOf(Math.max(...g.probabilities))] : g.predicted.join(" "), g.error])];
+    const card = (g) => {
+      const svg = graph(g.drawing, {legend: a.legend, label: `Graph ${g.graph}`});
+      return h("article", {class: "card", "data-graph": g.graph}, h("h3", {}, g.id ? `Graph ${g.graph}: ${g.id}` : `Graph ${g.graph}`), said(g), svg,
+        h("p", {class: "small"}, h("a", {href: `#/network?${query({run: name, graph: g.graph})}`}, "what the network looks at"), a.data && [" · ", h("a", {href: `#/wl?${query({a: `${a.data}:${g.graph}`, b: `${a.data}:${a.worst.find((o) => o !== g)?.graph ?? g.graph}`})}`}, "WL view")]));
+    };
+    const choose = h("span", {class: "tabs", role: "group", "aria-label": "Set"}, a.sets.map((one) => h("button", {type: "button", "aria-pressed": String(one === a.set), on: {click: () => load(one)}}, one === "train" ? "training" : one)));
+    const parity = a.parity.map((t) => {
+      const all = t.points.flatMap((p) => [p[0], p[1]]);
+      const range = [Math.min(...all), Math.max(...all)];
+      return curves({title: `${t.name}${t.unit ? ` (${t.unit})` : ""}: predicted against truth`, xTitle: "truth", yTitle: "predicted", dots: true,
+        series: [{name: a.set, colour: `var(--${a.set})`, points: t.points.map((p) => [p[0], p[1], `graph ${p[2]}`])}, {name: "equal", colour: "var(--soft)", line: true, dash: "4 4", points: range.map((x) => [x, x])}]});
+    });
+    put(place, h("section", {class: "stack", id: "mistakes"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "What it gets most wrong"), choose, savers({rows, name: `${name}-mistakes`})),
+      h("p", {class: "soft"}, `${a.wrong === null ? "" : `${a.wrong} of `}${a.looked_at} graphs${a.wrong === null ? "" : " are wrong"}${a.looked_at < a.graphs ? ` (the first of ${a.graphs})` : ""}; the farthest from the truth first.`), key(a.legend),
+      parity.length > 0 && h("div", {class: "grid"}, parity), h("div", {class: "grid four"}, a.worst.map(card))));
+  };
+  return load("");
+}
+
 export async function show(main, parameters, {signal}) {
   const name = parameters.get("run") ?? "";
   put(main, head(name), waiting());
@@ -99,8 +138,9 @@ export async function show(main, parameters, {signal}) {
         charts.append(chart);
       }
     }
-    put(bottom, h("div", {class: "grid"}, table(run), confusion(run)));
+    put(bottom, h("div", {class: "grid wide-first"}, table(run), confusion(run)));
   }
+  const wrong = h("div", {class: "stack"});
   const settings = h("section", {class: "card"}, h("h2", {}, "Settings"), h("pre", {}, run.toml));
   const files = h("section", {class: "card"}, h("h2", {}, "Files"), simple([["file", "size"], ...run.files.map((f) => [f.name, bytes(f.bytes)])], "Files of the run"));
   const rows = () => {
@@ -110,8 +150,9 @@ export async function show(main, parameters, {signal}) {
   };
   put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(run.run, state,
     h("span", {class: "soft"}, `${run.dataset}, ${run.preset}`), h("span", {class: "grow"}), savers({rows, name: run.run})),
-  h("div", {class: "stack"}, top, charts, bottom, h("div", {class: "grid"}, settings, files)));
+  h("div", {class: "stack"}, top, charts, bottom, wrong, h("div", {class: "grid"}, settings, files)));
   draw();
+  if (run.best_epoch && run.data) mistakes(run.run, wrong, signal);
   listen(async (news) => {
     if (!news.rows.some((row) => row.run === run.run)) return;
     try { await load(run.epochs.length); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }

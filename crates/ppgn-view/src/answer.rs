@@ -5,6 +5,7 @@ use crate::data::Datasets;
 use crate::draw::Palette;
 use crate::error::{Answer, Failure};
 use crate::place::Place;
+use crate::presets::{PRESETS, Preset};
 use crate::query::Query;
 use crate::runs::Runs;
 use crate::{dataset, mistakes, network, run, sweep, wl};
@@ -66,7 +67,8 @@ fn about() -> Value {
     let palette = Palette::new(std::iter::empty());
     let fills: Vec<String> = (0..Palette::PLAIN as u32).map(|colour| palette.fill(colour)).collect();
     let dark: Vec<bool> = (0..Palette::PLAIN as u32).map(|colour| palette.is_dark(colour)).collect();
-    json!({ "version": env!("CARGO_PKG_VERSION"), "fills": fills, "dark": dark })
+    let presets: Vec<Value> = PRESETS.iter().map(Preset::to_json).collect();
+    json!({ "version": env!("CARGO_PKG_VERSION"), "fills": fills, "dark": dark, "presets": presets })
 }
 
 /// The name of a folder of the runs in requests: its path below their folder, or `.`.

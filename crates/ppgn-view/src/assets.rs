@@ -46,12 +46,20 @@ assets! {
     "main.js" SCRIPT,
     "api.js" SCRIPT,
     "chart.js" SCRIPT,
+    "colouring.js" SCRIPT,
+    "compare.js" SCRIPT,
+    "dataset.js" SCRIPT,
     "dom.js" SCRIPT,
+    "editor.js" SCRIPT,
+    "graph.js" SCRIPT,
+    "network.js" SCRIPT,
     "save.js" SCRIPT,
     "runs.js" SCRIPT,
     "run.js" SCRIPT,
+    "sweep.js" SCRIPT,
     "table.js" SCRIPT,
     "text.js" SCRIPT,
+    "wl.js" SCRIPT,
 }
 
 /// A file of the page by its name.

@@ -181,9 +181,10 @@ mod tests {
             let nodes: usize = dataset.graphs().iter().map(|g| g.nodes()).sum();
             let arcs: usize = dataset.graphs().iter().map(|g| g.arcs()).sum();
             let bound = bound(&spec);
-            // Families with one node or one copy more than their number are within a factor of four.
+            // Families without numbers are small, and some have a node or a copy more than their number.
+            let [most_nodes, most_arcs] = [4.0 * bound[0] + 50.0, 8.0 * bound[1] + 500.0];
             assert!(
-                4.0 * bound[0] >= nodes as f64 && 8.0 * bound[1] >= arcs as f64,
+                most_nodes >= nodes as f64 && most_arcs >= arcs as f64,
                 "{spec}: {nodes} {arcs} {bound:?}"
             );
         }

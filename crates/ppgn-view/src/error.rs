@@ -17,6 +17,9 @@ pub enum Error {
     /// The operating system refused threads, sockets or random numbers.
     #[error("cannot serve: {0}")]
     System(String),
+    /// It was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// A file of an export cannot be written.
     #[error("{}: {source}", path.display())]
     Write {

@@ -13,12 +13,14 @@ mod dataset;
 pub mod draw;
 mod drawn;
 mod error;
+mod export;
 mod guard;
 mod job;
 mod live;
 mod mistakes;
 mod network;
 mod place;
+mod presets;
 mod query;
 mod run;
 mod runs;
@@ -27,6 +29,7 @@ mod sweep;
 mod wl;
 
 pub use error::{Error, Result};
+pub use export::{Exported, export};
 pub use server::{Served, serve};
 
 use std::net::IpAddr;

@@ -148,10 +148,10 @@ fn probe(network: &Ppgn, width: usize) -> Answer<Ppgn> {
         PpgnConfig { level: Level::Pair, suffix: SuffixKind::I, outputs: width, ..network.config().clone() };
     let precision = network.precision();
     let known = network.parameters()?;
-    let fresh = config.init(0, precision)?;
-    let parameters = fresh.parameters()?.into_iter().map(|(name, values)| {
-        if name.starts_with("fc_layers") {
-            let identity = |k: usize| if values.len() > width && k % (width + 1) == 0 { 1.0 } else { 0.0 };
+    let parameters = config.init(0, precision)?.parameters()?.into_iter().map(|(name, values)| {
+        if name == "suffix" {
+            // A weight of width x width, then the biases.
+            let identity = |k: usize| f64::from(u8::from(k < width * width && k % (width + 1) == 0));
             return Values::from_f64(precision, &(0..values.len()).map(identity).collect::<Vec<_>>());
         }
         known.iter().find(|(other, _)| *other == name).map_or(values, |(_, values)| values.clone())
@@ -184,9 +184,10 @@ fn pool(rows: &[f64], n: usize, width: usize) -> (Vec<f64>, Vec<Vec<usize>>) {
 /// The gradient of an output at the pooled features of the last block.
 fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
     let config = network.config();
-    let parameters = network.parameters()?;
+    let arrays: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
+    let tensors = network.layout().named("", &arrays)?;
     let array = |name: String| -> Answer<Vec<f64>> {
-        let found = parameters.iter().find(|(other, _)| *other == name).map(|(_, values)| values.to_f64());
+        let found = tensors.iter().find(|tensor| tensor.name == name).map(|tensor| tensor.values.to_f64());
         found.ok_or_else(|| Failure::unfit(format!("the network has no {name}")))
     };
     let layers = match config.suffix {
@@ -225,4 +226,77 @@ fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
         slope = before;
     }
     Ok(slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::locate::Locator;
+    use ppgn_nn::BlockConfig;
+    use ppgn_train::{Division, Overrides, Request, Run, Session, Settings, train};
+
+    /// What the pairs of the last block add, what the other blocks do and the biases are the output; and winners attain the
+    /// maxima that the network itself pools.
+    #[test]
+    fn contributions_add_up_to_the_output() {
+        for suffix in [SuffixKind::Ii, SuffixKind::I] {
+            let data = Locator::default().load("csl:n=11,skips=2+3,copies=6").unwrap();
+            let overrides = Overrides {
+                epochs: Some(2),
+                blocks: Some(vec![BlockConfig::new(6); 2]),
+                suffix: Some(suffix),
+                ..Overrides::default()
+            };
+            let division = Division::Shares([0.5, 0.25, 0.25]);
+            let settings =
+                Settings::resolve(&Request { overrides, division, ..Request::new("csl", &data) }).unwrap();
+            let folder =
+                std::env::temp_dir().join(format!("ppgn-view-network-{}-{suffix:?}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&folder);
+            let session = Session::default();
+            train(&session, &Run::create(&folder, settings).unwrap(), &data, &mut |_| true).unwrap();
+            let predictor = Predictor::open(&session, &folder).unwrap();
+            std::fs::remove_dir_all(&folder).unwrap();
+            let graph = data.graph(4);
+            let found = contributions(&predictor, graph, 1).unwrap();
+            let sum: f64 = found.pairs.iter().map(|pair| pair.contribution).sum();
+            assert!((sum - found.total).abs() < 1e-9 * found.total.abs().max(1.0), "{sum} {}", found.total);
+            let channels: f64 = found.pairs.iter().map(|pair| pair.channels).sum();
+            assert!((channels - 12.0).abs() < 1e-9, "{channels}");
+            // The pooled features of the probe's rows are those that the network embeds, for the last block.
+            let network = predictor.network();
+            let batch =
+                Batch::of(network.config(), predictor.encoder(), &[graph], network.precision()).unwrap();
+            let embedded = network.embed(&batch).unwrap().row(0);
+            let rows = probe(network, 6).unwrap();
+            let rows = rows
+                .forward(
+                    &Batch::of(rows.config(), predictor.encoder(), &[graph], network.precision()).unwrap(),
+                )
+                .unwrap()
+                .to_f64();
+            let (pooled, _) = pool(&rows, graph.nodes(), 6);
+            for (a, b) in pooled.iter().zip(&embedded[embedded.len() - 12..]) {
+                assert!((a - b).abs() < 1e-4 * b.abs().max(1.0), "{a} {b}");
+            }
+            if suffix == SuffixKind::Ii {
+                // Linear: the rest is the first block's map of its features, and the biases.
+                let arrays: Vec<Values> = network.parameters().unwrap().into_iter().map(|(_, v)| v).collect();
+                let tensors = network.layout().named("", &arrays).unwrap();
+                let get = |name: &str| tensors.iter().find(|t| t.name == name).unwrap().values.to_f64();
+                let first: f64 = get("fc_layers.0.fc.weight")[12..24]
+                    .iter()
+                    .zip(&embedded[..12])
+                    .map(|(w, x)| w * x)
+                    .sum();
+                let whole =
+                    found.total + first + get("fc_layers.0.fc.bias")[1] + get("fc_layers.1.fc.bias")[1];
+                assert!(
+                    (whole - found.score).abs() < 1e-3 * found.score.abs().max(1.0),
+                    "{whole} {}",
+                    found.score
+                );
+            }
+        }
+    }
 }

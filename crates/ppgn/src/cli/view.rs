@@ -7,7 +7,7 @@ use anyhow::Result;
 use ppgn::graph::locate::default_data_dir;
 use ppgn_view::{View, serve};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// `ppgn view`.
@@ -16,6 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 Examples:
   ppgn view                          the runs in `runs`, in a browser at http://127.0.0.1:7766
   ppgn view experiments --open       those in another folder; opens the browser
+  ppgn view --export site            the same as files, to put on a web server
   ppgn view --host 0.0.0.0           for other machines, with a token in the address that is printed
 
 The page is read-only, works without a network, and shows nothing outside DIR and the data folder.")]
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// Listen at this address instead of 127.0.0.1; other machines need the token that is printed
     #[arg(long, value_name = "ADDRESS")]
     host: Option<String>,
+    /// Write the page with the runs as they are now to this folder, to put on a web server, and end
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["port", "open", "host"])]
+    export: Option<PathBuf>,
     /// The data folder, where datasets are looked up [default: $PPGN_DATA, else the platform's]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -49,6 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let data = args.data_dir.clone().unwrap_or_else(default_data_dir);
     let view = View { host: args.host.clone(), port: args.port, ..View::new(&args.dir, data) };
+    if let Some(out) = &args.export {
+        return export(&view, out, args.json);
+    }
     let mut printed = Ok(());
     serve(&view, &on_ctrl_c(), |served| {
         printed = match args.json {
@@ -64,6 +71,30 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
     })?;
     printed.map(|()| ExitCode::from(interrupted()))
+}
+
+/// Writes the page as files.
+fn export(view: &View, out: &Path, json: bool) -> Result<ExitCode> {
+    let bar = output::styled(indicatif::ProgressBar::new_spinner(), "{pos} files  {elapsed} elapsed");
+    if json {
+        bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+    }
+    let written = ppgn_view::export(view, out, &on_ctrl_c(), |files| bar.set_position(files as u64));
+    bar.finish_and_clear();
+    let written = match written {
+        Err(ppgn_view::Error::Interrupted) => return Ok(ExitCode::from(interrupted())),
+        Err(error @ ppgn_view::Error::NotEmpty { .. }) => return Err(wrong(error.to_string())),
+        written => written?,
+    };
+    let (files, bytes) = (written.files, output::bytes(written.bytes));
+    match json {
+        true => output::json(&json!({ "out": output::path(out), "files": files, "bytes": written.bytes }))?,
+        false => output::print(&format!(
+            "{files} files ({bytes}) in {0}; a web server shows them: python3 -m http.server -d {0}\n",
+            out.display()
+        ))?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Opens an address in the user's browser. If there is none, the address was printed.
