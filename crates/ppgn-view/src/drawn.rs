@@ -21,7 +21,7 @@ pub(crate) fn drawing(graph: &Graph, schema: &Schema) -> Value {
     if !small {
         return json;
     }
-    let apart = (1.15 / (n as f64).sqrt()).min(0.16);
+    let apart = (0.8 / (n as f64).sqrt()).min(0.16);
     let places: Vec<[f64; 2]> =
         layout(graph, apart).iter().map(|p| p.map(|x| (x * 1e4).round() / 1e4)).collect();
     let bond = schema.edge_labels.iter().position(|column| column.name() == "bond");

@@ -107,7 +107,7 @@ pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize)
     let network = predictor.network();
     let config = network.config();
     if config.order != 2 || config.level != Level::Graph {
-        return Err(Failure::wrong("only networks on pairs that pool a graph have pairs to show"));
+        return Err(Failure::wrong("only networks on pairs with outputs per graph have such pairs"));
     }
     if config.pooling != ppgn_nn::Pooling::Max {
         return Err(Failure::wrong("this network pools by a sum: every pair counts, and none wins"));
