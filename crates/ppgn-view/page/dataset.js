@@ -21,10 +21,9 @@ async function choose(main, {signal}) {
   const [list, runs] = await Promise.all([ask("data", {}, signal), ask("runs", {}, signal)]);
   const input = h("input", {type: "text", placeholder: "MUTAG, csl, gnp:n=20,p=0.2,count=50, brec/basic.g6", "aria-label": "Dataset", on: {keydown: (e) => e.key === "Enter" && go()}});
   const go = () => { if (input.value.trim()) location.hash = `#/data?${query({data: input.value.trim()})}`; };
-  const used = [...new Set(runs.rows.map((r) => r.fields.dataset).filter(Boolean))];
-  const known = new Set([...list.found.map((d) => d.name), ...list.generators.map((g) => g.name)]);
+  const used = [...new Set(runs.rows.map((r) => r.data).filter(Boolean))].slice(0, 30);
   put(main, head("Datasets"), h("div", {class: "stack"},
-    h("div", {class: "card row"}, input, h("button", {type: "button", class: "main", on: {click: go}}, "Show"), used.filter((d) => known.has(d)).length > 0 && h("span", {class: "soft"}, "of the runs: ", used.filter((d) => known.has(d)).map((d) => [h("a", {href: `#/data?${query({data: d})}`}, d), " "]))),
+    h("div", {class: "card row"}, input, h("button", {type: "button", class: "main", on: {click: go}}, "Show"), used.length > 0 && h("span", {class: "soft"}, "of the runs: ", used.map((d) => [h("a", {href: `#/data?${query({data: d})}`}, d), " "]))),
     h("section", {class: "card"}, h("h2", {}, "In the data folder"), list.found.length === 0 ? h("p", {class: "soft"}, "Nothing yet: ", h("code", {}, "ppgn data get MUTAG"), " downloads one.")
       : h("div", {class: "tabs"}, list.found.map((d) => h("a", {class: "button", href: `#/data?${query({data: d.name})}`, title: bytes(d.bytes)}, d.name)))),
     h("section", {class: "card"}, h("h2", {}, "Generators"), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["name", "what it is", "parameters"].map((t) => h("th", {scope: "col"}, t)))),
@@ -39,7 +38,7 @@ async function one(main, name, parameters, {signal, change}) {
     return;
   }
   const state = {class: parameters.get("class") ?? "", label: parameters.get("label") ?? "", least: parameters.get("least") ?? "", most: parameters.get("most") ?? "", from: Number(parameters.get("from") ?? 0)};
-  let chosen = [];
+  let chosen = null;
   const grid = h("div", {class: "grid three", id: "graphs"});
   const pages = h("div", {class: "row"});
   const pair = h("div", {class: "row"});
@@ -56,11 +55,10 @@ async function one(main, name, parameters, {signal, change}) {
   };
   const spec = (i) => `${name}:${i}`;
   const className = (c) => (c === null || c === undefined ? "unknown" : data.classes[c]);
-  function chooser() {
-    put(pair, chosen.length === 0 ? h("span", {class: "soft small"}, "Choose two graphs to compare them by Weisfeiler-Leman tests.")
-      : chosen.length === 1 ? h("span", {}, `Graph ${chosen[0]} is chosen; choose another.`)
-        : h("a", {class: "button main", href: `#/wl?${query({a: spec(chosen[0]), b: spec(chosen[1])})}`}, `Compare graphs ${chosen[0]} and ${chosen[1]} by WL tests`));
-  }
+  /** One click chooses a graph, another on a second one leads to the Weisfeiler-Leman view of both. */
+  const chooser = (i) => (chosen === null ? h("button", {type: "button", class: "small", title: "Choose it, then another, to see both in the Weisfeiler-Leman view", on: {click: () => { chosen = i; draw(); }}}, "Compare")
+    : chosen === i ? h("button", {type: "button", class: "small", "aria-pressed": "true", on: {click: () => { chosen = null; draw(); }}}, "Chosen")
+      : h("a", {class: "button", href: `#/wl?${query({a: spec(chosen), b: spec(i)})}`}, `Compare with graph ${chosen}`));
   const card = (i) => {
     const place = h("div", {}, waiting(""));
     const details = h("div");
@@ -74,7 +72,7 @@ async function one(main, name, parameters, {signal, change}) {
     }).catch((error) => signal.aborted || put(place, problem(error)));
     return h("article", {class: "card", "data-graph": i}, h("div", {class: "row"}, h("h3", {class: "grow"}, `Graph ${i}`),
       data.classes && h("span", {class: "soft small"}, `class ${className(data.class[i])}`),
-      h("label", {class: "small row"}, h("input", {type: "checkbox", checked: chosen.includes(i), "aria-label": `Choose graph ${i}`, on: {change: (e) => { chosen = chosen.filter((g) => g !== i); if (e.target.checked) chosen = [...chosen, i].slice(-2); draw(); }}}), "choose")),
+      h("span", {class: "choose"}, chooser(i))),
     h("p", {class: "soft small"}, `${counted(data.nodes[i], "node")}, ${counted(data.edges[i], "edge")}`), place, details);
   };
   const cards = new Map();
@@ -85,12 +83,12 @@ async function one(main, name, parameters, {signal, change}) {
     const shown = all.slice(state.from, state.from + PAGE);
     const kept = new Map(shown.map((i) => [i, cards.get(i) ?? card(i)]));
     cards.clear();
-    kept.forEach((element, i) => { cards.set(i, element); element.querySelector("input[type=checkbox]").checked = chosen.includes(i); });
+    kept.forEach((element, i) => { cards.set(i, element); put(element.querySelector(".choose"), chooser(i)); });
     put(grid, shown.length ? [...kept.values()] : h("p", {class: "soft"}, "No graph meets these conditions."));
     const turn = (by) => { state.from += by; draw(); };
     put(pages, h("button", {type: "button", disabled: state.from === 0, on: {click: () => turn(-PAGE)}}, "Before"), h("span", {id: "shown"}, all.length ? `${state.from + 1} to ${Math.min(all.length, state.from + PAGE)} of ${counted(all.length, "graph")}` : "none"),
       h("button", {type: "button", disabled: state.from + PAGE >= all.length, on: {click: () => turn(PAGE)}}, "Next"));
-    chooser();
+    put(pair, chosen === null ? h("span", {class: "soft small"}, "Compare: choose one graph, then another, to see both in the Weisfeiler-Leman view.") : h("span", {}, `Graph ${chosen} is chosen; choose another, on any page.`));
     change({data: name, ...state, from: state.from || ""});
   }
   const set = (field) => (e) => { state[field] = e.target.value; state.from = 0; draw(); say(counted(matching().length, "graph")); };

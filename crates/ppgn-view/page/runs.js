@@ -110,10 +110,30 @@ export async function show(main, parameters, {signal, change}) {
       : h("span", {class: "soft small"}, "Tick two runs or more to compare them."));
   }
 
+  /** The row as it was drawn before, if nothing about it has changed. */
+  const drawn = new Map();
+  function kept(r, make) {
+    const [source, id] = [rows.get(r.run) ?? r, `${r.run} ${r.kind ?? ""}`];
+    const look = `${Boolean(r.inside)} ${open.has(r.run)}`;
+    const before = drawn.get(id);
+    if (before?.source === source && before.look === look) return before.tr;
+    const tr = make();
+    drawn.set(id, {source, look, tr});
+    return tr;
+  }
+
   function body() {
     const all = listed();
     put(thead, heads([{key: "pick", title: h("span", {class: "unseen"}, "Compare")}, ...COLUMNS], sort, (next) => { sort = next; remember(); body(); }));
-    put(tbody, all.slice(0, limit).map((r) => h("tr", {class: [r.inside && "inner", fresh.has(r.run) && "fresh"].filter(Boolean).join(" ") || false, "data-run": r.run}, cells(r))));
+    const focused = document.activeElement;
+    const [held, label] = [focused?.closest?.("#runs tr")?.dataset.run, focused?.getAttribute?.("aria-label")];
+    put(tbody, all.slice(0, limit).map((r) => kept(r, () => h("tr", {class: [r.inside && "inner", fresh.has(r.run) && "fresh"].filter(Boolean).join(" ") || false, "data-run": r.run}, cells(r)))));
+    // Who stands on a row stays there, also if it was drawn anew.
+    if (held !== undefined) {
+      const row = [...tbody.rows].find((tr) => tr.dataset.run === held);
+      const same = focused.isConnected ? focused : [...(row?.querySelectorAll("a, button, input") ?? [])].find((e) => e.tagName === focused.tagName && e.getAttribute("aria-label") === label);
+      same?.focus({preventScroll: true});
+    }
     fresh.clear();
     put(more, all.length > limit ? [h("button", {type: "button", on: {click: () => { limit += PAGE; body(); }}}, `Show ${Math.min(PAGE, all.length - limit)} more`),
       h("span", {class: "soft"}, `${limit} of ${all.length} are shown`)] : "");

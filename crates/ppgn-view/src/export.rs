@@ -123,7 +123,8 @@ impl Export<'_> {
         }
         let mut datasets = BTreeSet::new();
         for row in runs["rows"].as_array().into_iter().flatten() {
-            self.run(&name(row), &mut datasets)?;
+            self.run(&name(row))?;
+            datasets.extend(row["data"].as_str().map(String::from));
         }
         let mut found = Vec::new();
         for data in datasets {
@@ -143,13 +144,10 @@ impl Export<'_> {
         Ok(())
     }
 
-    fn run(&mut self, run: &str, datasets: &mut BTreeSet<String>) -> Result<()> {
-        let Some(answer) = self.ask("run", &[("run", run)])? else { return Ok(()) };
-        let dataset = answer["dataset"].as_str().unwrap_or("").to_string();
-        let data = answer["data"].as_str().unwrap_or("").to_string();
-        // By its short name, where that means something.
-        let short = self.source.datasets().get(&dataset, &std::collections::BTreeMap::new()).is_ok();
-        datasets.extend([if short { dataset } else { data }].into_iter().filter(|name| !name.is_empty()));
+    fn run(&mut self, run: &str) -> Result<()> {
+        if self.ask("run", &[("run", run)])?.is_none() {
+            return Ok(());
+        }
         let Some(mistakes) = self.ask("run/mistakes", &[("run", run)])? else { return Ok(()) };
         for set in mistakes["sets"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             self.ask("run/mistakes", &[("run", run), ("set", set)])?;

@@ -3,9 +3,9 @@
 use crate::answer::name_of;
 use crate::place::Place;
 use ppgn_graph::text::natural;
-use ppgn_train::Overview;
 use ppgn_train::listing::{Entry, folded, runs_in};
 use ppgn_train::metrics::Epoch;
+use ppgn_train::{Overview, Settings};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,11 +169,13 @@ impl Runs {
             Ok((overview, epochs)) => (Ok(overview), epochs),
             Err(error) => (Err(error), Vec::new()),
         };
+        let data = looked.as_ref().ok().and_then(|overview| data_name(&overview.settings));
         let mut entry = Entry::new(run.to_path_buf(), looked);
         entry.settings = Value::Null;
         let name = name_of(root, run);
         let json = json!({
             "run": name,
+            "data": data,
             "result": entry.result,
             "rank": entry.rank,
             "state": entry.state.as_ref().ok(),
@@ -183,6 +185,13 @@ impl Runs {
         });
         (entry, json)
     }
+}
+
+/// A name by which the page finds the data of a run: as it was given or, for the path of a file, the dataset's own.
+fn data_name(settings: &Settings) -> Option<String> {
+    let data = &settings.trained()?.data;
+    let name = if Path::new(data).is_absolute() { &settings.dataset } else { data };
+    Some(name.clone())
 }
 
 fn fields(entry: &Entry, name: &str) -> Value {

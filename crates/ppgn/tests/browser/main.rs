@@ -4,6 +4,7 @@ mod devtools;
 mod keyboard;
 mod live;
 mod pictures;
+mod saved;
 mod served;
 mod speed;
 mod views;
