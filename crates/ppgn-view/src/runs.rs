@@ -169,7 +169,7 @@ impl Runs {
             Ok((overview, epochs)) => (Ok(overview), epochs),
             Err(error) => (Err(error), Vec::new()),
         };
-        let data = looked.as_ref().ok().and_then(|overview| data_name(&overview.settings));
+        let data = looked.as_ref().ok().and_then(|overview| data_name(root, &overview.settings));
         let mut entry = Entry::new(run.to_path_buf(), looked);
         entry.settings = Value::Null;
         let name = name_of(root, run);
@@ -187,11 +187,16 @@ impl Runs {
     }
 }
 
-/// A name by which the page finds the data of a run: as it was given or, for the path of a file, the dataset's own.
-fn data_name(settings: &Settings) -> Option<String> {
+/// A name by which the page finds the data of a run: as it was given; for the path of a file, that below the folder of the runs or
+/// else the dataset's own.
+fn data_name(root: &Path, settings: &Settings) -> Option<String> {
     let data = &settings.trained()?.data;
-    let name = if Path::new(data).is_absolute() { &settings.dataset } else { data };
-    Some(name.clone())
+    let path = Path::new(data);
+    Some(match (path.is_absolute(), path.strip_prefix(root)) {
+        (false, _) => data.clone(),
+        (true, Ok(below)) => below.display().to_string(),
+        (true, Err(_)) => settings.dataset.clone(),
+    })
 }
 
 fn fields(entry: &Entry, name: &str) -> Value {
