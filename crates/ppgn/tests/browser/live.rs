@@ -14,7 +14,7 @@ fn a_run_that_trains_updates_by_itself() {
     // If the page were loaded again, this would be gone.
     browser.eval("window.stays = true");
     assert!(browser.eval("document.querySelector('main').innerText").as_str().unwrap().contains("no runs"));
-    let words = "train csl:n=13,skips=2+3,copies=60 --blocks 48,48 --batch 4 --split 50/25/25 --epochs 400 --quiet --out runs/live";
+    let words = "train csl:n=13,skips=2+3,copies=60 --blocks 48,48 --batch 4 --split 50/25/25 --epochs 100000 --quiet --out runs/live";
     let mut training = ppgn(folder.path())
         .args(words.split_whitespace())
         .stdout(Stdio::null())

@@ -30,7 +30,7 @@ const PICTURES: [(&str, &str, &str, u32, u32, &str); 7] = [
         "wl?a=figure1%3A0&b=figure1%3A1&test=2-fwl",
         "document.querySelector('#stage').dataset.state === 'ready'",
         1280,
-        1750,
+        1140,
         "light",
     ),
     (
