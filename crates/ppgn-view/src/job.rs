@@ -69,3 +69,36 @@ impl Jobs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Instant;
+
+    #[test]
+    fn work_that_nobody_waits_for_is_asked_to_stop() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let seen = stopped.clone();
+        runtime.block_on(async {
+            let jobs = Jobs::default();
+            let work = jobs.run(move |interrupt| {
+                let start = Instant::now();
+                while interrupt.check().is_ok() && start.elapsed() < LONGEST {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                seen.store(interrupt.check().is_err(), Ordering::Relaxed);
+                Ok(())
+            });
+            // The connection is closed: the future that waits is dropped.
+            assert!(tokio::time::timeout(Duration::from_millis(30), work).await.is_err());
+            // Its place is free again.
+            for _ in 0..AT_ONCE {
+                assert_eq!(jobs.run(|_| Ok(7)).await, Ok(7));
+            }
+        });
+        drop(runtime);
+        assert!(stopped.load(Ordering::Relaxed));
+    }
+}

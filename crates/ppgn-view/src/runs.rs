@@ -150,8 +150,19 @@ impl Runs {
         // A page that missed more than this asks for the whole list anyway.
         let excess = known.gone.len().saturating_sub(1000);
         known.gone.drain(..excess);
-        let entries: Vec<Entry> =
-            found.iter().filter_map(|run| Some(known.rows.get(run)?.entry.clone())).collect();
+        // The report of a protocol is read too: it must not be a link that leads outside.
+        let closed: BTreeSet<&Path> = found
+            .iter()
+            .filter_map(|run| run.parent())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .filter(|folder| self.place.sound(folder).is_ok())
+            .collect();
+        let entries: Vec<Entry> = found
+            .iter()
+            .filter(|run| run.parent().is_some_and(|folder| closed.contains(folder)))
+            .filter_map(|run| Some(known.rows.get(run)?.entry.clone()))
+            .collect();
         let rows = group_rows(&root, entries, &groups);
         if rows != known.groups {
             (known.groups, known.groups_version) = (rows, version);

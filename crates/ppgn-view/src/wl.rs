@@ -119,13 +119,17 @@ fn side(source: &Source, word: &str) -> Answer<Side> {
     if let Some(text) = word.strip_prefix("smiles:") {
         return of(&molecule(text)?, 0, word.into());
     }
+    let get = |name: &str| source.datasets().get(name, &BTreeMap::new());
     let (name, index) = split_index(word);
-    // A file's own name may end in a colon and digits.
-    let (dataset, index) = match source.datasets().get(word, &BTreeMap::new()) {
-        Ok(dataset) if index.is_none() => (dataset, 0),
-        _ => (source.datasets().get(name, &BTreeMap::new())?, index.unwrap_or(0)),
+    let (dataset, index) = match index {
+        // A file's own name may end in a colon and digits.
+        Some(index) => match (get(name), name.contains('/')) {
+            (Err(failure), true) => (get(word).map_err(|_| failure)?, 0),
+            (found, _) => (found?, index),
+        },
+        None => (get(word)?, 0),
     };
-    if index.to_string() != word.rsplit(':').next().unwrap_or_default() && dataset.len() != 1 {
+    if word == name && dataset.len() != 1 {
         let n = dataset.len();
         return Err(Failure::wrong(format!("`{word}` has {n} graphs: choose one, such as `{word}:0`")));
     }
