@@ -30,6 +30,7 @@
 //! ```
 
 mod adam;
+mod average;
 mod batch;
 mod config;
 mod dropout;
@@ -55,8 +56,9 @@ pub mod single;
 pub mod weights;
 
 pub use adam::{Adam, clip};
+pub use average::Average;
 pub use batch::Batch;
-pub use config::{BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+pub use config::{Activation, BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use dropout::Dropout;
 pub use error::{Error, Result};
 pub use layout::{Array, Layout, Part};

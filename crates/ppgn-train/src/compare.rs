@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Epoch, Part};
 use crate::overview::Overview;
 use crate::report::Page;
-use crate::settings::{Division, Origin, Settings};
+use crate::settings::{Division, Origin, SampleWeights, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -87,6 +87,7 @@ fn mean(epochs: &[&Epoch]) -> Epoch {
         train: part(&|e| Some(&e.train)).unwrap_or_default(),
         validation: part(&|e| e.validation.as_ref()),
         test: part(&|e| e.test.as_ref()),
+        last: None,
         ..epochs[0].clone()
     }
 }
@@ -103,7 +104,12 @@ pub fn differences(runs: &[&Settings]) -> Result<Vec<(String, Vec<Option<Value>>
     let differ = names.into_iter().filter(|name| !left_out(name)).filter_map(|name| {
         let values: Vec<Option<Value>> = tables.iter().map(|table| table.get(name).cloned()).collect();
         let same = values.windows(2).all(|pair| pair[0] == pair[1]);
-        (!same).then(|| (name.clone(), values))
+        // A list with one number per graph is shown by its sum.
+        let shown = |value: Value| match serde_json::from_value::<SampleWeights>(value.clone()) {
+            Ok(weights) if name == "sample_weights" => Value::from(weights.to_string()),
+            _ => value,
+        };
+        (!same).then(|| (name.clone(), values.into_iter().map(|value| value.map(shown)).collect()))
     });
     Ok(differ.collect())
 }

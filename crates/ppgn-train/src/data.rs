@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::memory::Guard;
 use crate::session::Session;
-use crate::settings::{Origin, Settings};
+use crate::settings::{Origin, SampleWeights, Settings};
 use crate::space::{Choosing, Chosen};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
@@ -80,14 +80,24 @@ pub struct Scaling {
 }
 
 impl Goal {
-    /// Mean and deviation of the goal's targets over these graphs, where they have a value; nothing for classes and labels.
-    pub fn scaling(&self, dataset: &Dataset, graphs: &[u32]) -> Result<Vec<Scaling>> {
+    /// Mean and deviation of the goal's targets over these graphs, where they have a value and as much as each counts; nothing
+    /// for classes and labels.
+    pub fn scaling(
+        &self,
+        dataset: &Dataset,
+        graphs: &[u32],
+        weights: &SampleWeights,
+    ) -> Result<Vec<Scaling>> {
         let Goal::Targets(targets) = self else { return Ok(Vec::new()) };
         let scaling = |c: usize| {
-            let values = || graphs.iter().map(|&g| dataset.targets(g as usize)[c]).filter(|y| !y.is_nan());
-            let n = values().count().max(1) as f64;
-            let mean = values().sum::<f64>() / n;
-            let deviation = (values().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
+            let values = || {
+                let all = graphs.iter().map(|&g| (weights.of(g), dataset.targets(g as usize)[c]));
+                all.filter(|(_, y)| !y.is_nan())
+            };
+            let n = values().map(|(w, _)| w).sum::<f64>();
+            let n = if n > 0.0 { n } else { 1.0 };
+            let mean = values().map(|(w, y)| w * y).sum::<f64>() / n;
+            let deviation = (values().map(|(w, y)| w * ((y - mean) * (y - mean))).sum::<f64>() / n).sqrt();
             Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
         };
         Ok(columns(dataset, targets)?.into_iter().map(scaling).collect())
@@ -151,6 +161,14 @@ pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Pre
     }?)
 }
 
+/// A loss in which every graph counts as much as its weight, if there are weights.
+fn counted<'a>(loss: Loss<'a>, weights: &'a Option<Vec<f64>>) -> Loss<'a> {
+    match weights {
+        Some(weights) => loss.graph_weights(weights),
+        None => loss,
+    }
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -165,6 +183,7 @@ pub struct Prepared {
     targets: Vec<f64>,
     /// The weights of classes, or of positive labels; nothing where all count the same.
     weights: Vec<f64>,
+    sample_weights: SampleWeights,
     precision: Precision,
     /// What the rows of a batch are, and why.
     pub(crate) space: Chosen,
@@ -184,7 +203,7 @@ impl Prepared {
             return Err(Error::OtherData { data: trained.data.clone() });
         }
         no_empty_graph(dataset)?;
-        let split = trained.division.of(dataset, settings.training.seed)?;
+        let split = trained.split(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
         representable(&encoder, dataset, settings.training.precision)?;
         let space = Choosing {
@@ -213,11 +232,13 @@ impl Prepared {
             scaling: Vec::new(),
             targets: Vec::new(),
             weights: Vec::new(),
+            sample_weights: trained.sample_weights.clone(),
             precision,
             memory,
         };
         let (goal, train) = (&settings.goal, &prepared.split.train);
-        prepared.weights = goal.weights(settings.training.class_weights, dataset, train)?;
+        prepared.weights =
+            goal.weights(settings.training.class_weights, dataset, train, &trained.sample_weights)?;
         if let Goal::Targets(targets) | Goal::Labels(targets) = goal {
             prepared.standardise(targets, &settings.scaling)?;
         }
@@ -258,13 +279,20 @@ impl Prepared {
         Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
+    /// A loss that was summed over these graphs, per graph: over the sum of the sample weights.
+    pub(crate) fn mean_loss(&self, sum: f64, graphs: &[u32]) -> f64 {
+        let n = self.sample_weights.sum(graphs);
+        sum / if n > 0.0 { n } else { 1.0 }
+    }
+
     /// The loss of scores for these graphs, summed.
     pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
+        let samples = (!self.sample_weights.is_none()).then(|| self.sample_weights.list(graphs));
         if let Goal::Classes(_) = &self.goal {
             let classes = self.classes(graphs);
             let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
             let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
-            let loss = Loss::cross_entropy(&classes).present(&present);
+            let loss = counted(Loss::cross_entropy(&classes), &samples).present(&present);
             return match self.weights.is_empty() {
                 true => loss.of(scores),
                 false => loss.column_weights(&self.weights).of(scores),
@@ -273,14 +301,14 @@ impl Prepared {
         let values = self.standardised(graphs);
         let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
         match &self.goal {
-            Goal::Labels(_) if self.weights.is_empty() => {
-                Loss::binary_cross_entropy(&values).present(&present).of(scores)
-            }
             Goal::Labels(_) => {
-                let loss = Loss::binary_cross_entropy(&values).present(&present);
-                loss.positive_weights(&self.weights).of(scores)
+                let loss = counted(Loss::binary_cross_entropy(&values), &samples).present(&present);
+                match self.weights.is_empty() {
+                    true => loss.of(scores),
+                    false => loss.positive_weights(&self.weights).of(scores),
+                }
             }
-            _ => Loss::absolute_error(&values).present(&present).of(scores),
+            _ => counted(Loss::absolute_error(&values), &samples).present(&present).of(scores),
         }
     }
 

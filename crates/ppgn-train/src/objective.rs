@@ -2,6 +2,7 @@
 
 use crate::data::{Goal, columns};
 use crate::error::{Error, Result};
+use crate::settings::SampleWeights;
 use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
 use serde::{Deserialize, Serialize};
@@ -112,24 +113,34 @@ impl Goal {
     /// - classes: `n / (classes * n_c)` for n_c of n graphs, as scikit-learn's `balanced`; PyTorch's `weight`
     /// - labels: negative graphs / positive graphs; PyTorch's `pos_weight`
     ///
-    /// Graphs whose class or label is missing do not count. What does not occur has the weight 1.
-    pub(crate) fn weights(&self, how: ClassWeights, dataset: &Dataset, train: &[u32]) -> Result<Vec<f64>> {
-        let quotient = |a: usize, b: usize| if a > 0 && b > 0 { a as f64 / b as f64 } else { 1.0 };
+    /// Every graph counts as much as its sample weight. Those whose class or label is missing do not count. What does not
+    /// occur has the weight 1.
+    pub(crate) fn weights(
+        &self,
+        how: ClassWeights,
+        dataset: &Dataset,
+        train: &[u32],
+        samples: &SampleWeights,
+    ) -> Result<Vec<f64>> {
+        let quotient = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a / b } else { 1.0 };
         match (how, self) {
             (ClassWeights::None, _) => Ok(Vec::new()),
             (ClassWeights::Balanced, Goal::Targets(_)) => {
                 Err(Error::settings("class weights need classes or labels, not the targets of a regression"))
             }
             (ClassWeights::Balanced, Goal::Classes(classes)) => {
-                let mut counts = vec![0; classes.len()];
-                train.iter().filter_map(|&g| dataset.class(g as usize)).for_each(|class| counts[class] += 1);
-                let n: usize = counts.iter().sum();
-                Ok(counts.iter().map(|&count| quotient(n, classes.len() * count)).collect())
+                let mut counts = vec![0.0; classes.len()];
+                let known = train.iter().filter_map(|&g| Some((g, dataset.class(g as usize)?)));
+                known.for_each(|(g, class)| counts[class] += samples.of(g));
+                let n: f64 = counts.iter().sum();
+                Ok(counts.iter().map(|&count| quotient(n, classes.len() as f64 * count)).collect())
             }
             (ClassWeights::Balanced, Goal::Labels(targets)) => {
                 let weight = |&c: &usize| {
-                    let with =
-                        |y: f64| train.iter().filter(|&&g| dataset.targets(g as usize)[c] == y).count();
+                    let with = |y: f64| {
+                        let having = train.iter().filter(|&&g| dataset.targets(g as usize)[c] == y);
+                        having.map(|&g| samples.of(g)).sum::<f64>()
+                    };
                     quotient(with(0.0), with(1.0))
                 };
                 Ok(columns(dataset, targets)?.iter().map(weight).collect())
@@ -159,14 +170,24 @@ mod tests {
         let labels = vec![Some(0), Some(0), None, Some(0), Some(1)];
         let d = Dataset::builder("d").graphs(graphs()).known_labels(labels).build().unwrap();
         let goal = Goal::of(&d, &[]).unwrap();
-        let of = |train: &[u32]| goal.weights(ClassWeights::Balanced, &d, train).unwrap();
+        let of = |train: &[u32]| {
+            goal.weights(ClassWeights::Balanced, &d, train, &SampleWeights::default()).unwrap()
+        };
         // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1]) is [4/6, 2].
         assert_eq!(of(&[0, 1, 2, 3, 4]), [4.0 / 6.0, 2.0]);
         assert_eq!(of(&[0, 1]), [0.5, 1.0], "a class that does not occur");
-        assert!(goal.weights(ClassWeights::None, &d, &[0]).unwrap().is_empty());
+        let none = SampleWeights::default();
+        assert!(goal.weights(ClassWeights::None, &d, &[0], &none).unwrap().is_empty());
+        // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1], sample_weight=[1, 2, 3, 2]) is [8/12, 2].
+        let samples = SampleWeights::new(vec![1.0, 2.0, 9.0, 3.0, 2.0]).unwrap();
+        let weights = goal.weights(ClassWeights::Balanced, &d, &[0, 1, 2, 3, 4], &samples).unwrap();
+        assert_eq!(weights, [8.0 / 12.0, 2.0]);
         let goal = Goal::choose(&labelled(), &[], Task::MultiLabel).unwrap();
         // 4 negative and 1 positive; 2 negative and 2 positive.
-        assert_eq!(goal.weights(ClassWeights::Balanced, &labelled(), &[0, 1, 2, 3, 4]).unwrap(), [4.0, 1.0]);
+        let of =
+            |samples| goal.weights(ClassWeights::Balanced, &labelled(), &[0, 1, 2, 3, 4], samples).unwrap();
+        assert_eq!(of(&none), [4.0, 1.0]);
+        assert_eq!(of(&samples), [16.0, 3.0 / 12.0]);
     }
 
     #[test]

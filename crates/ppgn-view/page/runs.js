@@ -36,7 +36,7 @@ export function meets(row, words) {
 }
 
 const link = (row) => {
-  if (row.kind === "cv" || row.kind === "search") return `#/sweep?${query({folder: row.run})}`;
+  if (row.kind) return `#/sweep?${query({folder: row.run})}`;
   return `#/run?${query({run: row.run})}`;
 };
 
@@ -86,7 +86,7 @@ export async function show(main, parameters, {signal, change}) {
       on: {change: (e) => { e.target.checked ? chosen.add(r.run) : chosen.delete(r.run); actions(); }}})),
     h("td", {class: "name"}, r.members ? h("button", {type: "button", class: "small", "aria-expanded": String(open.has(r.run)),
       "aria-label": `${open.has(r.run) ? "Hide" : "Show"} the runs of ${r.run}`, on: {click: () => { open.has(r.run) ? open.delete(r.run) : open.add(r.run); body(); }}}, open.has(r.run) ? "−" : "+") : "",
-    " ", h("a", {href: link(r)}, r.run), r.members ? h("span", {class: "soft small"}, ` ${r.kind}, ${counted(r.members.length, r.kind === "cv" ? "fold" : "trial")}`) : "",
+    " ", h("a", {href: link(r)}, r.run), r.members ? h("span", {class: "soft small"}, ` ${r.kind}, ${counted(r.members.length, {cv: "fold", seeds: "seed"}[r.kind] ?? "trial")}`) : "",
     r.error ? h("div", {class: "bad small"}, r.error) : ""),
     h("td", {}, state(r)),
     h("td", {class: "wide"}, r.fields.dataset ?? ""),

@@ -1,10 +1,10 @@
-// A cross-validation or a search: tables and plots.
+// A cross-validation, several seeds or a search: tables and plots.
 
 import {ask, query} from "./api.js";
 import {curves, tone} from "./chart.js";
 import {h, head, problem, put, waiting} from "./dom.js";
 import {savers} from "./save.js";
-import {heads, ordered} from "./table.js";
+import {heads, ordered, simple} from "./table.js";
 import {duration, percent, plain, short} from "./text.js";
 
 export async function show(main, parameters, {signal, change}) {
@@ -16,19 +16,35 @@ export async function show(main, parameters, {signal, change}) {
     return;
   }
   const body = h("div", {class: "stack"});
-  put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(folder, h("span", {class: "soft"}, sweep.search ? "search" : "cross-validation"), h("span", {class: "grow"}),
+  put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(folder, h("span", {class: "soft"}, sweep.search ? "search" : sweep.seeds ? "several seeds" : "cross-validation"), h("span", {class: "grow"}),
     h("a", {class: "button", href: `#/compare?${query({run: sweep.rows.map((r) => r.run)})}`}, "Compare its runs")), body);
   if (sweep.search) search(body, sweep, parameters, change);
+  else if (sweep.seeds) seeds(body, sweep);
   else cv(body, sweep);
 }
 
 const fact = (b, text) => h("div", {class: "fact"}, h("b", {}, b), h("span", {}, text));
 const runLink = (run) => h("a", {href: `#/run?${query({run})}`}, run);
 
+/** The runs that belong together, one row each. */
+function members(title, rows) {
+  const table = [["run", "state", "best", "best epoch", "seconds"], ...rows.map((r) => [r.run, r.fields.state, r.result, r.fields.best_epoch, r.fields.seconds])];
+  return h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, title), savers({rows: () => table, name: title})), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, table[0].map((t, i) => h("th", {scope: "col", class: i > 1 && "n"}, t)))),
+    h("tbody", {}, rows.map((r) => h("tr", {}, h("td", {}, runLink(r.run)), h("td", {}, r.state ?? "damaged"), h("td", {class: "n"}, r.result), h("td", {class: "n"}, r.fields.best_epoch ?? ""), h("td", {class: "n"}, duration(r.fields.seconds))))))));
+}
+
+/** Mean and deviation of every metric over the seeds, by set. */
+function seeds(body, {seeds: report, rows}) {
+  const sets = Object.entries(report.sets ?? {}).filter(([, set]) => set?.metrics);
+  const names = [...new Set(sets.flatMap(([, set]) => Object.keys(set.metrics)))].filter((name) => sets.some(([, set]) => typeof set.metrics[name]?.mean === "number"));
+  const cell = (name, spread) => (typeof spread?.mean !== "number" ? "-" : `${name.includes("accuracy") ? percent(spread.mean) : short(spread.mean)} ± ${name.includes("accuracy") ? (100 * (spread.std ?? 0)).toFixed(1) : short(spread.std ?? 0)}`);
+  const table = [["metric", ...sets.map(([set]) => set)], ...names.map((name) => [name.replaceAll("_", " "), ...sets.map(([, set]) => cell(name, set.metrics[name]))])];
+  put(body, table.length > 1 && h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "Mean and deviation over the seeds"), savers({rows: () => table, name: "seeds"})), simple(table, "Metrics over seeds")), members("Seeds", rows));
+}
+
 function cv(body, {cv: report, rows}) {
   const share = report?.metric === "accuracy" || report?.accuracy_mean !== undefined;
   const format = share ? percent : short;
-  const table = [["fold", "state", "best", "best epoch", "seconds"], ...rows.map((r) => [r.run, r.fields.state, r.result, r.fields.best_epoch, r.fields.seconds])];
   const parts = [];
   if (report) {
     const at = report.epoch;
@@ -40,8 +56,7 @@ function cv(body, {cv: report, rows}) {
     parts.push(curves({title: `${report.metric ?? "accuracy"} by epoch, test sets`, format, best: at ?? null,
       series: [{name: "mean", colour: "var(--accent)", points: points(report.curve_mean)}, ...report.curves.map((c, i) => ({name: `fold ${report.folds[i]}`, colour: "var(--train)", dash: "2 3", points: points(c)}))]}));
   } else parts.push(h("p", {class: "soft"}, "Not finished yet: the report comes with the last fold."));
-  parts.push(h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "Folds"), savers({rows: () => table, name: "folds"})), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, table[0].map((t, i) => h("th", {scope: "col", class: i > 1 && "n"}, t)))),
-    h("tbody", {}, rows.map((r) => h("tr", {}, h("td", {}, runLink(r.run)), h("td", {}, r.state ?? "damaged"), h("td", {class: "n"}, r.result), h("td", {class: "n"}, r.fields.best_epoch ?? ""), h("td", {class: "n"}, duration(r.fields.seconds)))))))));
+  parts.push(members("Folds", rows));
   put(body, parts);
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Place {
 }
 
 /// Everything that is read of a run or a protocol's folder.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     ".",
     "config.toml",
     "metrics.jsonl",
@@ -31,6 +31,7 @@ const FILES: [&str; 14] = [
     "best/model.safetensors",
     "cv.json",
     "search.json",
+    "seeds.json",
 ];
 
 /// How many entries of a folder with a dataset are looked at for links.

@@ -3,7 +3,7 @@
 use crate::answer::name_of;
 use crate::place::Place;
 use ppgn_graph::text::natural;
-use ppgn_train::listing::{Entry, folded, runs_in};
+use ppgn_train::listing::{Entry, Group, folded, runs_in};
 use ppgn_train::metrics::Epoch;
 use ppgn_train::{Overview, Settings};
 use rayon::prelude::*;
@@ -236,28 +236,32 @@ fn spark(epochs: &[Epoch]) -> Value {
 }
 
 /// A folder whose runs belong together.
-struct Group {
+struct Reported {
     folder: PathBuf,
     kind: &'static str,
     stamp: Option<SystemTime>,
 }
 
 /// The folders of runs that have the result of a protocol in them.
-fn groups_of(root: &Path, runs: &[PathBuf]) -> Vec<Group> {
+fn groups_of(root: &Path, runs: &[PathBuf]) -> Vec<Reported> {
     let folders: BTreeSet<&Path> =
         runs.iter().filter_map(|run| run.parent()).filter(|folder| folder.starts_with(root)).collect();
     let of = |folder: &Path, kind: &'static str, file: &str| {
         let found = std::fs::symlink_metadata(folder.join(file)).ok().filter(|found| found.is_file())?;
-        Some(Group { folder: folder.to_path_buf(), kind, stamp: found.modified().ok() })
+        Some(Reported { folder: folder.to_path_buf(), kind, stamp: found.modified().ok() })
     };
     folders
         .into_iter()
-        .filter_map(|folder| of(folder, "cv", "cv.json").or_else(|| of(folder, "search", "search.json")))
+        .filter_map(|folder| {
+            of(folder, "cv", "cv.json")
+                .or_else(|| of(folder, "seeds", "seeds.json"))
+                .or_else(|| of(folder, "search", "search.json"))
+        })
         .collect()
 }
 
 /// A row per cross-validation, begun or finished, and per finished search.
-fn group_rows(root: &Path, entries: Vec<Entry>, groups: &[Group]) -> Vec<Value> {
+fn group_rows(root: &Path, entries: Vec<Entry>, groups: &[Reported]) -> Vec<Value> {
     let members = |folder: &Path| -> Vec<String> {
         let inside = entries.iter().filter(|entry| entry.path.parent() == Some(folder));
         inside.map(|entry| name_of(root, &entry.path)).collect()
@@ -271,11 +275,16 @@ fn group_rows(root: &Path, entries: Vec<Entry>, groups: &[Group]) -> Vec<Value> 
         let fields = json!({ "run": name, "state": "finished", "dataset": dataset, "trials": members.len() });
         rows.push(json!({ "run": name, "kind": "search", "members": members, "fields": fields }));
     }
-    for entry in folded(entries.clone()).iter().filter(|entry| entry.is_group()) {
+    for entry in &folded(entries.clone()) {
+        let kind = match (entry.is_group(Group::Folds), entry.is_group(Group::Seeds)) {
+            (true, _) => "cv",
+            (_, true) => "seeds",
+            _ => continue,
+        };
         let name = name_of(root, &entry.path);
         rows.push(json!({
             "run": name,
-            "kind": "cv",
+            "kind": kind,
             "members": members(&entry.path),
             "result": entry.result,
             "rank": entry.rank,

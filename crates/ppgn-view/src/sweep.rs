@@ -1,4 +1,4 @@
-//! A cross-validation or a search: the report in its folder, and its runs.
+//! A cross-validation, several seeds or a search: the report in its folder, and its runs.
 
 use crate::answer::{Source, name_of};
 use crate::error::{Answer, Failure};
@@ -10,11 +10,12 @@ use std::path::Path;
 /// The longest report that is read.
 const LONGEST: u64 = 64 << 20;
 
-/// `sweep?folder=NAME`: the report of a cross-validation or of a search, with the names of its runs.
+/// `sweep?folder=NAME`: the report of a cross-validation, of several seeds or of a search, with the names of its runs.
 pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
     let name = query.need("folder")?;
     let folder = source.place().folder(name)?;
     let (cv, search) = (report(&folder, "cv.json")?, report(&folder, "search.json")?);
+    let seeds = report(&folder, "seeds.json")?;
     if cv.is_none() && search.is_none() && source.runs().members(&folder).is_empty() {
         return Err(Failure::missing(format!("`{name}` is neither a cross-validation nor a search")));
     }
@@ -36,6 +37,7 @@ pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
         "folder": name,
         "cv": cv,
         "search": search,
+        "seeds": seeds,
         "rows": source.runs().members(&folder),
     }))
 }

@@ -31,7 +31,7 @@ mod graphml;
 mod jsonl;
 mod labels;
 pub mod lines;
-mod molecules;
+pub(crate) mod molecules;
 mod nodelink;
 mod nodes;
 pub mod npy;

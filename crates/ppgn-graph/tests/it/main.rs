@@ -18,6 +18,7 @@ mod random_datasets;
 mod strategies;
 mod stream_fuzz;
 mod stream_memory;
+mod structure;
 mod support;
 mod text;
 mod tu;

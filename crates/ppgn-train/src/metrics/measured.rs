@@ -97,7 +97,7 @@ fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
     };
     let scores = row.repeat(graphs.len());
     let matrix = Matrix::new(graphs.len(), row.len(), Values::F64(scores.clone()))?;
-    let loss = prepared.loss(&matrix, graphs)?.value / graphs.len().max(1) as f64;
+    let loss = prepared.mean_loss(prepared.loss(&matrix, graphs)?.value, graphs);
     Ok(figures(prepared, graphs, loss, &scores).0)
 }
 

@@ -2,17 +2,21 @@
 
 mod division;
 mod file;
+mod gain;
 mod origin;
 mod overrides;
 mod ranges;
+mod sample_weights;
 mod schedule;
 pub mod text;
 mod training;
 
 pub use division::{Division, Listing};
+pub use gain::Gain;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
 pub use ranges::Ranges;
+pub use sample_weights::SampleWeights;
 pub use schedule::Schedule;
 pub use training::Training;
 
@@ -80,6 +84,8 @@ pub struct Request<'a> {
     pub overrides: Overrides,
     /// How the data is split.
     pub division: Division,
+    /// How much every graph counts.
+    pub sample_weights: SampleWeights,
     /// The targets by name; empty means all.
     pub targets: Vec<String>,
     /// What is to be learned.
@@ -97,6 +103,7 @@ impl<'a> Request<'a> {
             preset: "small",
             overrides: Overrides::default(),
             division: Division::Shares([0.8, 0.1, 0.1]),
+            sample_weights: SampleWeights::default(),
             targets: Vec::new(),
             task: Task::Auto,
         }
@@ -130,7 +137,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
+        let Request { data, dataset, read, limit, preset, overrides, .. } = request;
         let Preset { encoding, network, training } =
             overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
         training.validate()?;
@@ -139,23 +146,24 @@ impl Settings {
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
         network.runs_on(training.space)?;
-        let split = division.of(dataset, training.seed)?;
-        selectable(training.select, &goal, dataset, &split)?;
-        goal.check(dataset, &split)?;
-        goal.weights(training.class_weights, dataset, &split.train)?;
-        if training.patience > 0 && split.validation.is_empty() {
-            return Err(Error::NoValidation);
-        }
         let trained = Trained {
             data: data.to_string(),
             read: read.clone(),
             digest: dataset.digest(),
             limit: *limit,
             preset: preset.to_string(),
-            division: division.clone(),
+            division: request.division.clone(),
+            sample_weights: request.sample_weights.clone(),
         };
+        let split = trained.split(dataset, training.seed)?;
+        selectable(training.select, &goal, dataset, &split)?;
+        goal.check(dataset, &split)?;
+        goal.weights(training.class_weights, dataset, &split.train, &trained.sample_weights)?;
+        if training.patience > 0 && split.validation.is_empty() {
+            return Err(Error::NoValidation);
+        }
         Ok(Settings {
-            scaling: goal.scaling(dataset, &split.train)?,
+            scaling: goal.scaling(dataset, &split.train, &trained.sample_weights)?,
             dataset: dataset.name().to_string(),
             origin: Origin::Trained(trained),
             training,
@@ -184,6 +192,16 @@ impl Settings {
             Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names };
         settings.validate()?;
         Ok(settings)
+    }
+
+    /// What the classes are called, in their order: their names where the data has names, else their labels. Nothing where no
+    /// classes are predicted.
+    pub fn class_titles(&self) -> Vec<String> {
+        match &self.goal {
+            Goal::Classes(classes) if self.class_names.len() == classes.len() => self.class_names.clone(),
+            Goal::Classes(classes) => classes.iter().map(i64::to_string).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// What the run is trained on, if it is trained here.

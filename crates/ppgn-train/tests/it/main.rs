@@ -1,11 +1,13 @@
 //! The integration tests of ppgn-train, one module per theme.
 
 mod choice;
+mod expressive;
 mod metrics;
 mod nothing_lost;
 mod protocols;
 mod recipes;
 mod resume;
+mod sample_weights;
 mod sessions;
 mod settings;
 mod space;

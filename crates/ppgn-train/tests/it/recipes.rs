@@ -92,7 +92,7 @@ fn settings_for(data: &Dataset, overrides: Overrides, task: Task) -> Result<Sett
 }
 
 /// Random graphs with gaps: classes of which one is rare, or two targets, as numbers or as labels.
-fn gaps(task: Task) -> Dataset {
+pub(crate) fn gaps(task: Task) -> Dataset {
     let graphs = generate("gnp:n=7,p=0.4,count=24").unwrap().graphs().to_vec();
     let edges: Vec<f64> = graphs.iter().map(|g| g.edges() as f64).collect();
     let builder = Dataset::builder("gaps").graphs(graphs);
@@ -109,10 +109,10 @@ fn gaps(task: Task) -> Dataset {
         Task::Regression => builder.targets(targets, values(&|e| [e, 3.0 - 0.5 * e])),
         Task::MultiLabel => {
             let bit = |yes: bool| if yes { 1.0 } else { 0.0 };
-            builder.targets(targets, values(&|e| [bit(e > 14.0), bit(e % 4.0 < 1.0)]))
+            builder.targets(targets, values(&|e| [bit(e > 10.0), bit(e % 4.0 < 1.0)]))
         }
         _ => {
-            let class = |(i, &e): (usize, &f64)| (!missing(i)).then_some(i64::from(e > 18.0));
+            let class = |(i, &e): (usize, &f64)| (!missing(i)).then_some(i64::from(e > 10.0));
             builder.known_labels(edges.iter().enumerate().map(class).collect())
         }
     }
@@ -137,7 +137,7 @@ fn all() -> Vec<(Dataset, Settings)> {
 }
 
 /// Every option at once, with each of the schedules.
-fn recipes() -> Vec<Overrides> {
+pub(crate) fn recipes() -> Vec<Overrides> {
     let all = Overrides {
         warmup: Some(1),
         decay_every: Some(1),
@@ -145,6 +145,7 @@ fn recipes() -> Vec<Overrides> {
         weight_decay: Some(0.05),
         clip: Some(0.5),
         dropout: Some(0.3),
+        ema: Some(0.9),
         ..small()
     };
     let with = |schedule| Overrides { schedule: Some(schedule), ..all.clone() };
@@ -163,7 +164,7 @@ fn every_recipe_resumes_exactly() {
 }
 
 /// Trains a run to its end.
-fn trained(folder: &Path, data: &Dataset, settings: Settings) -> (Summary, Vec<Epoch>) {
+pub(crate) fn trained(folder: &Path, data: &Dataset, settings: Settings) -> (Summary, Vec<Epoch>) {
     let run = Run::create(folder, settings).unwrap();
     finished(&run, data)
 }
@@ -195,6 +196,32 @@ fn recipes_train_the_same_on_both_spaces() {
             }
         }
     }
+}
+
+/// Averaging changes what is evaluated and kept, not the training: beside the averaged weights stand the figures of a run
+/// without averaging. A decay of nearly 0 is no average.
+#[test]
+fn averaged_weights_stand_beside_the_last_ones() {
+    let data = data();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, ema: f64| {
+        let overrides = Overrides { ema: Some(ema), ..small() };
+        trained(&folder.path().join(name), &data, settings(&data, overrides).unwrap())
+    };
+    let ((_, plain), (summary, averaged), (_, none)) =
+        (run("plain", 0.0), run("ema", 0.9), run("none", 1e-12));
+    for ((a, b), c) in plain.iter().zip(&averaged).zip(&none) {
+        let last = b.last.as_ref().unwrap();
+        assert_eq!((&a.train, &a.validation, &a.test), (&b.train, &last.validation, &last.test));
+        assert!(a.last.is_none());
+        assert_ne!(a.test, b.test, "epoch {}", a.epoch);
+        let (loss, almost) = (a.test.as_ref().unwrap().loss, c.test.as_ref().unwrap().loss);
+        assert!((loss - almost).abs() < 1e-5 * loss.max(1.0), "epoch {}: {loss} {almost}", a.epoch);
+    }
+    // The network that is kept is the averaged one of the best epoch.
+    let best = &averaged[summary.best_epoch - 1];
+    let test = summary.sets.unwrap().test.unwrap();
+    assert_eq!(test.metrics.loss, best.test.as_ref().unwrap().loss);
 }
 
 #[test]
@@ -346,6 +373,7 @@ fn wrong_recipes_are_refused() {
     let data = data();
     for (wrong, words) in [
         (Overrides { warmup: Some(5), ..small() }, "warm-up"),
+        (Overrides { ema: Some(1.0), ..small() }, "averaged"),
         (Overrides { weight_decay: Some(-1.0), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(f64::NAN), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(100.0), ..small() }, "below 1"),
