@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::metrics::Epoch;
-use crate::run::{Run, Summary, is_locked, read_metrics, read_settings, read_state, read_timing};
+use crate::run::{Run, Summary, is_locked, read_config, read_epochs, read_state_of, read_timing};
 use crate::settings::Settings;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ impl Overview {
     /// Looks at a run folder, and at the metrics of all epochs up to its checkpoint.
     pub fn with_epochs(path: impl AsRef<Path>) -> Result<(Self, Vec<Epoch>)> {
         let path = path.as_ref();
-        let settings = read_settings(path)?;
+        let (settings, digest) = read_config(path)?;
         // The lock is read first: a run that ends in the meantime is reported as running, which it was.
         let locked = is_locked(path);
         let summary = Run::summary(path)?;
@@ -68,9 +68,12 @@ impl Overview {
             None if locked => Status::Running,
             None => Status::Stopped,
         };
-        let state = read_state(path)?;
+        let state = read_state_of(path, || Ok(digest))?;
         let epochs = state.as_ref().map_or(0, |s| s.epoch);
-        let metrics = if epochs == 0 { Vec::new() } else { read_metrics(path, epochs)? };
+        let metrics = match &state {
+            Some(state) if epochs > 0 => read_epochs(path, state)?,
+            _ => Vec::new(),
+        };
         let best =
             state.and_then(|s| s.best).and_then(|best| metrics.get(best.epoch.checked_sub(1)?).cloned());
         Ok((Overview { settings, status, epochs, best, summary, seconds: seconds(path) }, metrics))

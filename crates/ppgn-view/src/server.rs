@@ -70,6 +70,9 @@ pub fn serve(view: &View, interrupt: &Interrupt, ready: impl FnOnce(&Served)) ->
         .build()
         .map_err(system)?;
     let source = Arc::new(Source::new(view));
+    // While the browser starts: a folder of a thousand runs takes a moment.
+    let ahead = source.clone();
+    runtime.spawn_blocking(move || ahead.runs().list());
     let ended: Result<()> = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(system)?;
         let places = Arc::new(Semaphore::new(CONNECTIONS));
