@@ -15,6 +15,7 @@ use crate::mistakes::{Opened, open};
 use crate::query::Query;
 use crate::run::goal;
 use ppgn_graph::Graph;
+use ppgn_kernels::{activate, activate_backward};
 use ppgn_nn::{Batch, Level, Ppgn, PpgnConfig, SuffixKind, Values};
 use ppgn_train::{Prediction, Predictor};
 use ppgn_wl::Interrupt;
@@ -110,7 +111,7 @@ pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize)
         return Err(Failure::wrong("only networks on pairs with outputs per graph have such pairs"));
     }
     if config.pooling != ppgn_nn::Pooling::Max {
-        return Err(Failure::wrong("this network pools by a sum: every pair counts, and none wins"));
+        return Err(Failure::wrong("this network pools by a sum or a mean: every pair counts, and none wins"));
     }
     let n = graph.nodes();
     let width = config.blocks.last().map_or(config.inputs, |block| block.width);
@@ -122,7 +123,7 @@ pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize)
     let probe = probe(network, width)?;
     let rows = probe.forward(&batch(probe.config())?)?.to_f64();
     let (pooled, winners) = pool(&rows, n, width);
-    let slope = slope(network, &pooled, output)?;
+    let (_, slope) = through_suffix(network, &pooled, output)?;
     let mut all = vec![(0.0, 0.0); n * n];
     for (channel, pairs) in winners.iter().enumerate() {
         for &pair in pairs {
@@ -181,8 +182,9 @@ fn pool(rows: &[f64], n: usize, width: usize) -> (Vec<f64>, Vec<Vec<usize>>) {
     (pooled, winners)
 }
 
-/// The gradient of an output at the pooled features of the last block.
-fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
+/// What the suffix makes of the pooled features of the last block: an output (for suffix ii the last block's part of it), and its
+/// gradient at them.
+fn through_suffix(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<(f64, Vec<f64>)> {
     let config = network.config();
     let arrays: Vec<Values> = network.parameters()?.into_iter().map(|(_, values)| values).collect();
     let tensors = network.layout().named("", &arrays)?;
@@ -194,9 +196,9 @@ fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
         SuffixKind::Ii => config.blocks.len() - 1..config.blocks.len(),
         SuffixKind::I => 0..config.suffix_hidden.len() + 1,
     };
-    // Weights are rows of outputs by columns of inputs; ReLU is between layers.
+    // Weights are rows of outputs by columns of inputs; the activation is between layers.
     let mut activity = pooled.to_vec();
-    let mut passed: Vec<(Vec<f64>, Vec<bool>)> = Vec::new();
+    let mut passed: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
     let last = layers.end - 1;
     for layer in layers {
         let weight = array(format!("fc_layers.{layer}.fc.weight"))?;
@@ -205,27 +207,30 @@ fn slope(network: &Ppgn, pooled: &[f64], output: usize) -> Answer<Vec<f64>> {
         if weight.len() != bias.len() * inputs {
             return Err(Failure::unfit("the suffix has another shape than its configuration says"));
         }
-        let sum = |o: usize| {
-            bias[o] + weight[o * inputs..][..inputs].iter().zip(&activity).map(|(w, x)| w * x).sum::<f64>()
-        };
-        let next: Vec<f64> = (0..bias.len()).map(sum).collect();
-        let open: Vec<bool> = next.iter().map(|x| layer == last || *x > 0.0).collect();
-        activity = next.iter().zip(&open).map(|(x, open)| if *open { *x } else { 0.0 }).collect();
-        passed.push((weight, open));
+        let row =
+            |o: usize| weight[o * inputs..][..inputs].iter().zip(&activity).map(|(w, x)| w * x).sum::<f64>();
+        let mut next: Vec<f64> = (0..bias.len()).map(|o| bias[o] + row(o)).collect();
+        let mut derivative = vec![1.0; bias.len()];
+        if layer != last {
+            activate_backward(config.activation.into(), &next, &mut derivative);
+            activate(config.activation.into(), &mut next);
+        }
+        activity = next;
+        passed.push((weight, derivative));
     }
     let mut slope = vec![0.0; activity.len()];
     slope[output] = 1.0;
-    for (weight, open) in passed.iter().rev() {
-        let inputs = weight.len() / open.len();
+    for (weight, derivative) in passed.iter().rev() {
+        let inputs = weight.len() / derivative.len();
         let mut before = vec![0.0; inputs];
-        for o in (0..open.len()).filter(|&o| open[o] && slope[o] != 0.0) {
+        for (o, d) in derivative.iter().enumerate() {
             for (i, w) in weight[o * inputs..][..inputs].iter().enumerate() {
-                before[i] += slope[o] * w;
+                before[i] += slope[o] * d * w;
             }
         }
         slope = before;
     }
-    Ok(slope)
+    Ok((activity[output], slope))
 }
 
 #[cfg(test)]
@@ -278,6 +283,28 @@ mod tests {
             let (pooled, _) = pool(&rows, graph.nodes(), 6);
             for (a, b) in pooled.iter().zip(&embedded[embedded.len() - 12..]) {
                 assert!((a - b).abs() < 1e-4 * b.abs().max(1.0), "{a} {b}");
+            }
+            // The gradient is that of what the suffix computes.
+            let (value, slope) = through_suffix(network, &pooled, 1).unwrap();
+            for c in 0..pooled.len() {
+                let moved = |by: f64| {
+                    let mut other = pooled.clone();
+                    other[c] += by;
+                    through_suffix(network, &other, 1).unwrap().0
+                };
+                let measured = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!(
+                    (measured - slope[c]).abs() < 1e-5 * slope[c].abs().max(1.0),
+                    "{measured} {}",
+                    slope[c]
+                );
+            }
+            if suffix == SuffixKind::I {
+                assert!(
+                    (value - found.score).abs() < 1e-3 * found.score.abs().max(1.0),
+                    "{value} {}",
+                    found.score
+                );
             }
             if suffix == SuffixKind::Ii {
                 // Linear: the rest is the first block's map of its features, and the biases.
