@@ -158,6 +158,8 @@ fn bound(spec: &str) -> [f64; 2] {
         "hypercube" | "cfi" => [product * largest.exp2(), product * largest.exp2() * largest * 2.0],
         // All graphs on up to 8 nodes.
         "atlas" => [1e5, 1e6],
+        // Graphs of up to 30 nodes and 150 arcs.
+        "counting" => [30.0 * product, 150.0 * product],
         "rook" => [largest * largest, 2.0 * largest.powi(3)],
         _ => [product, product * largest.max(2.0)],
     }

@@ -111,7 +111,9 @@ pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize)
         return Err(Failure::wrong("only networks on pairs with outputs per graph have such pairs"));
     }
     if config.pooling != ppgn_nn::Pooling::Max {
-        return Err(Failure::wrong("this network pools by a sum or a mean: every pair counts, and none wins"));
+        return Err(Failure::wrong(
+            "this network pools by a sum or a mean: every pair counts, and none wins",
+        ));
     }
     let n = graph.nodes();
     let width = config.blocks.last().map_or(config.inputs, |block| block.width);

@@ -49,7 +49,10 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
         Error::Varied { name } => {
             format!("leave --{} out, or give a --grid without `{name}`", name.replace('_', "-"))
         }
-        Error::NoValidation => "`ppgn train --split 80/10/10` has a validation set".into(),
+        Error::NoValidation => {
+            "`ppgn train --split 80/10/10` has a validation set, and so has `ppgn cv --select validation`"
+                .into()
+        }
         Error::Shortened { .. } => {
             "--epochs is the number of all epochs of the run, those done included".into()
         }
