@@ -154,7 +154,7 @@ fn probe(network: &Ppgn, width: usize) -> Answer<Ppgn> {
     let parameters = config.init(0, precision)?.parameters()?.into_iter().map(|(name, values)| {
         if name == "suffix" {
             // A weight of width x width, then the biases.
-            let identity = |k: usize| f64::from(u8::from(k < width * width && k % (width + 1) == 0));
+            let identity = |k: usize| f64::from(u8::from(k < width * width && k.is_multiple_of(width + 1)));
             return Values::from_f64(precision, &(0..values.len()).map(identity).collect::<Vec<_>>());
         }
         known.iter().find(|(other, _)| *other == name).map_or(values, |(_, values)| values.clone())
