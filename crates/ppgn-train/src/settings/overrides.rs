@@ -117,7 +117,8 @@ settings! {
     /// +degree, +distance:D (shortest paths of up to D edges) and +rrwp:K (random walks of up to K steps) go with any:
     /// paper+identity+rrwp:8
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
-    /// Order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
+    /// Order k: 1 passes messages between nodes, as strong as 1-WL; 2 computes on pairs of nodes; 3 and more on
+    /// k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
     /// Widths of the blocks, such as 32,32,32
     blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
