@@ -18,6 +18,7 @@ mod ensemble;
 mod error;
 pub mod express;
 mod headline;
+pub mod listing;
 mod memory;
 pub mod metrics;
 mod objective;
@@ -35,7 +36,7 @@ mod tensorboard;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use compare::{Compared, compare_page, differences};
+pub use compare::{Compared, compare_page, differences, flat_settings};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use ensemble::Ensemble;
