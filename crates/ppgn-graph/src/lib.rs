@@ -32,7 +32,8 @@ pub mod summary;
 pub mod text;
 
 pub use dataset::{
-    Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,
+    Dataset, DatasetBuilder, Fold, Header, Item, Known, LabelColumn, Learnable, Provenance, Record, Schema,
+    Target, Task,
 };
 pub use error::{Defect, Error, Remedy, Result};
 pub use float::Float;

@@ -1,6 +1,7 @@
 //! What a run predicts, and its dataset made ready: encoder, classes, standardised targets.
 
 use crate::error::{Error, Result};
+use crate::labelling::{Labelling, Offer, noun};
 use crate::memory::Guard;
 use crate::session::Session;
 use crate::settings::{Origin, Settings};
@@ -9,7 +10,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Graph, Target};
-use ppgn_nn::{Batch, Evaluated, Loss, Matrix, PpgnConfig, Precision};
+use ppgn_nn::{Batch, Evaluated, Level, Loss, Matrix, PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -27,29 +28,34 @@ pub enum Goal {
 impl Goal {
     /// The goal of a dataset: its classes, or the named targets (`all` or none named: all of them).
     pub fn of(dataset: &Dataset, targets: &[String]) -> Result<Self> {
-        let header = dataset.header();
+        Goal::among(&Offer::of(dataset, Level::Graph), targets)
+    }
+
+    /// The same of what there is to learn at some level.
+    pub(crate) fn among(offer: &Offer<'_>, targets: &[String]) -> Result<Self> {
+        let per = if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
         if targets.is_empty() {
-            return match (&header.classes, header.targets.is_empty()) {
-                (Some(classes), _) => Ok(Goal::Classes(classes.clone())),
-                (None, false) => Ok(Goal::Targets(header.targets.clone())),
+            return match (offer.classes, offer.targets.is_empty()) {
+                (Some(classes), _) => Ok(Goal::Classes(classes.to_vec())),
+                (None, false) => Ok(Goal::Targets(offer.targets.to_vec())),
                 (None, true) => Err(Error::settings(format!(
-                    "{} has neither classes nor regression targets: there is nothing to learn",
-                    header.name
+                    "{} has neither classes nor regression targets{per}: there is nothing to learn",
+                    offer.name
                 ))),
             };
         }
-        if targets.iter().any(|t| t == "all") && !header.targets.is_empty() {
-            return Ok(Goal::Targets(header.targets.clone()));
+        if targets.iter().any(|t| t == "all") && !offer.targets.is_empty() {
+            return Ok(Goal::Targets(offer.targets.to_vec()));
         }
         let find = |name: &String| {
-            header.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
-                let names: Vec<&str> = header.targets.iter().map(|t| t.name.as_str()).collect();
+            offer.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
+                let names: Vec<&str> = offer.targets.iter().map(|t| t.name.as_str()).collect();
                 let known = if names.is_empty() {
                     "it has none".into()
                 } else {
                     format!("it has {}", names.join(", "))
                 };
-                Error::settings(format!("{} has no target `{name}`; {known}", header.name))
+                Error::settings(format!("{} has no target `{name}`{per}; {known}", offer.name))
             })
         };
         Ok(Goal::Targets(targets.iter().map(find).collect::<Result<_>>()?))
@@ -69,7 +75,7 @@ impl Goal {
     }
 }
 
-/// Mean and deviation of a target over the training graphs that have it: networks learn `(y - mean) / deviation`.
+/// Mean and deviation of a target over what has it of the training graphs: networks learn `(y - mean) / deviation`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scaling {
@@ -82,26 +88,27 @@ pub struct Scaling {
 impl Goal {
     /// Mean and deviation of the goal's targets over these graphs, where they have a value; nothing for classes and labels.
     pub fn scaling(&self, dataset: &Dataset, graphs: &[u32]) -> Result<Vec<Scaling>> {
-        let Goal::Targets(targets) = self else { return Ok(Vec::new()) };
+        match self {
+            Goal::Targets(_) => {
+                Ok(self.scaling_of(&Labelling::new(dataset, Level::Graph, self, &[])?, graphs))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The same over the items of these graphs, where they have a value.
+    pub(crate) fn scaling_of(&self, labelling: &Labelling, graphs: &[u32]) -> Vec<Scaling> {
+        let Goal::Targets(targets) = self else { return Vec::new() };
         let scaling = |c: usize| {
-            let values = || graphs.iter().map(|&g| dataset.targets(g as usize)[c]).filter(|y| !y.is_nan());
+            let values =
+                || labelling.rows_of(graphs).map(|row| labelling.values(row)[c]).filter(|y| !y.is_nan());
             let n = values().count().max(1) as f64;
             let mean = values().sum::<f64>() / n;
             let deviation = (values().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
             Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
         };
-        Ok(columns(dataset, targets)?.into_iter().map(scaling).collect())
+        (0..targets.len()).map(scaling).collect()
     }
-}
-
-/// Where these targets are among the dataset's.
-pub(crate) fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
-    let header = dataset.header();
-    let column = |t: &Target| {
-        let place = header.targets.iter().position(|h| h.name == t.name);
-        place.ok_or_else(|| Error::settings(format!("{} has no target `{}`", header.name, t.name)))
-    };
-    targets.iter().map(column).collect()
 }
 
 /// `limit` graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
@@ -161,7 +168,9 @@ pub struct Prepared {
     pub(crate) goal: Goal,
     /// For regression, one per target; else nothing.
     pub(crate) scaling: Vec<Scaling>,
-    /// For regression, the standardised targets; for labels, 0 or 1; graph after graph, NaN where one is missing.
+    /// What is known of graphs, nodes or pairs.
+    pub(crate) labelling: Labelling,
+    /// For regression, the standardised targets; for labels, 0 or 1; row after row of the labelling, NaN where one is missing.
     targets: Vec<f64>,
     /// The weights of classes, or of positive labels; nothing where all count the same.
     weights: Vec<f64>,
@@ -184,6 +193,8 @@ impl Prepared {
             return Err(Error::OtherData { data: trained.data.clone() });
         }
         no_empty_graph(dataset)?;
+        let digest = settings.content(&trained.digest);
+        let dataset = &settings.taken(dataset)?;
         let split = trained.division.of(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
         representable(&encoder, dataset, settings.training.precision)?;
@@ -192,12 +203,13 @@ impl Prepared {
             config: &settings.network,
             encoder: &encoder,
             dataset,
-            digest: &trained.digest,
+            digest: &digest,
             precision: settings.training.precision,
             session,
         }
         .choose()?;
         let (network, precision) = (&settings.network, settings.training.precision);
+        let labelling = Labelling::new(dataset, network.level, &settings.goal, &settings.class_names)?;
         let memory = Guard::new(session, network, precision, dataset, space.colours.as_deref()).training(
             &settings.training,
             &split,
@@ -210,32 +222,26 @@ impl Prepared {
             network: settings.network.clone(),
             split,
             goal: settings.goal.clone(),
-            scaling: Vec::new(),
+            scaling: settings.scaling.clone(),
             targets: Vec::new(),
             weights: Vec::new(),
+            labelling,
             precision,
             memory,
         };
         let (goal, train) = (&settings.goal, &prepared.split.train);
-        prepared.weights = goal.weights(settings.training.class_weights, dataset, train)?;
-        if let Goal::Targets(targets) | Goal::Labels(targets) = goal {
-            prepared.standardise(targets, &settings.scaling)?;
-        }
-        Ok(prepared)
-    }
-
-    fn standardise(&mut self, targets: &[Target], scaling: &[Scaling]) -> Result<()> {
-        let columns = columns(&self.dataset, targets)?;
-        self.scaling = scaling.to_vec();
-        for g in 0..self.dataset.len() {
-            let row = self.dataset.targets(g);
-            let standardised = |(i, &c): (usize, &usize)| match self.scaling.get(i) {
-                Some(s) => (row[c] - s.mean) / s.deviation,
-                None => row[c],
+        let labelling = &prepared.labelling;
+        let weights = goal.weights(settings.training.class_weights, labelling, train)?;
+        if let Goal::Targets(_) | Goal::Labels(_) = goal {
+            let standardised = |(i, &y): (usize, &f64)| match prepared.scaling.get(i) {
+                Some(s) => (y - s.mean) / s.deviation,
+                None => y,
             };
-            self.targets.extend(columns.iter().enumerate().map(standardised));
+            let rows = (0..labelling.len()).flat_map(|row| labelling.values(row).iter().enumerate());
+            prepared.targets = rows.map(standardised).collect();
         }
-        Ok(())
+        prepared.weights = weights;
+        Ok(prepared)
     }
 
     /// For regression, the mean absolute error of the baseline that predicts the training mean, per target, in its unit.
@@ -252,16 +258,42 @@ impl Prepared {
     pub(crate) fn batch(&self, graphs: &[u32]) -> Result<Batch> {
         if let Some(colours) = &self.space.colours {
             let graphs: Vec<usize> = graphs.iter().map(|&g| g as usize).collect();
-            return Ok(Batch::quotient(colours, &graphs)?);
+            return Ok(Batch::quotient_for(self.network.level, colours, &graphs)?);
         }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
         Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
-    /// The loss of scores for these graphs, summed.
+    /// The loss of scores for these graphs, or for all their nodes or pairs, summed over what is known of them.
     pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
+        let level = self.network.level;
+        if level == Level::Graph {
+            return self.loss_of(scores, self.classes(graphs), self.standardised(graphs));
+        }
+        // What is known stands among what is not.
+        let items = scores.rows();
+        let places = self.labelling.places_in(&self.dataset, graphs);
         if let Goal::Classes(_) = &self.goal {
-            let classes = self.classes(graphs);
+            let mut classes = vec![None; items];
+            places.iter().zip(self.classes(graphs)).for_each(|(&place, class)| classes[place] = class);
+            return self.loss_of(scores, classes, Vec::new());
+        }
+        let width = self.goal.outputs();
+        let mut values = vec![f64::NAN; items * width];
+        for (&place, row) in places.iter().zip(self.standardised(graphs).chunks_exact(width)) {
+            values[place * width..][..width].copy_from_slice(row);
+        }
+        self.loss_of(scores, Vec::new(), values)
+    }
+
+    /// The loss of scores against the classes, or against the values, of each row.
+    pub(crate) fn loss_of(
+        &self,
+        scores: &Matrix,
+        classes: Vec<Option<usize>>,
+        values: Vec<f64>,
+    ) -> ppgn_nn::Result<Evaluated> {
+        if let Goal::Classes(_) = &self.goal {
             let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
             let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
             let loss = Loss::cross_entropy(&classes).present(&present);
@@ -270,7 +302,6 @@ impl Prepared {
                 false => loss.column_weights(&self.weights).of(scores),
             };
         }
-        let values = self.standardised(graphs);
         let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
         match &self.goal {
             Goal::Labels(_) if self.weights.is_empty() => {
@@ -284,15 +315,34 @@ impl Prepared {
         }
     }
 
-    /// The classes of these graphs, where they are known.
+    /// The classes of the rows of these graphs, where they are known. Nothing for targets and labels.
     pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<Option<usize>> {
-        graphs.iter().map(|&g| self.dataset.class(g as usize)).collect()
+        match &self.goal {
+            Goal::Classes(_) => self.labelling.rows_of(graphs).map(|row| self.labelling.class(row)).collect(),
+            _ => Vec::new(),
+        }
     }
 
-    /// The standardised targets of these graphs, or their labels, graph after graph; NaN where one is missing. Nothing for
-    /// classes.
+    /// The standardised targets of the rows of these graphs, or their labels, row after row; NaN where one is missing. Nothing
+    /// for classes.
     pub(crate) fn standardised(&self, graphs: &[u32]) -> Vec<f64> {
         let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
-        graphs.iter().flat_map(|&g| self.targets[g as usize * width..][..width].to_vec()).collect()
+        let rows = self.labelling.rows_of(graphs);
+        rows.flat_map(|row| self.targets[row * width..][..width].iter().copied()).collect()
+    }
+
+    /// The number of rows of these graphs.
+    pub(crate) fn rows(&self, graphs: &[u32]) -> usize {
+        graphs.iter().map(|&g| self.labelling.rows(g).len()).sum()
+    }
+
+    /// The scores of the rows of these graphs, among those of all their items.
+    pub(crate) fn of_rows(&self, graphs: &[u32], scores: Vec<f64>) -> Vec<f64> {
+        if self.network.level == Level::Graph {
+            return scores;
+        }
+        let width = self.goal.outputs();
+        let places = self.labelling.places_in(&self.dataset, graphs);
+        places.iter().flat_map(|&place| &scores[place * width..][..width]).copied().collect()
     }
 }

@@ -17,6 +17,8 @@ mod data;
 mod ensemble;
 mod error;
 mod headline;
+mod items;
+mod labelling;
 mod memory;
 pub mod metrics;
 mod objective;
@@ -40,6 +42,7 @@ pub use data::{Goal, Prepared, Scaling, limited};
 pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
 pub use headline::{figures, headline, mean_error};
+pub use items::{Items, Truth};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
 pub use objective::{ClassWeights, Task};
@@ -50,7 +53,7 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
+    Division, Imported, Learned, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings, Trained,
     Training, text,
 };
 pub use space::{Choosing, Chosen};

@@ -13,6 +13,7 @@ mod csl;
 mod families;
 mod figure1;
 mod gnp;
+mod learned;
 mod paley;
 mod regular;
 mod rows;
@@ -20,7 +21,7 @@ mod spec;
 mod strongly_regular;
 mod tree;
 
-use crate::dataset::{Dataset, Provenance};
+use crate::dataset::{Dataset, Item, Known, Learnable, Provenance};
 use crate::error::{Error, Result};
 use crate::format::lines::show;
 use crate::graph::Graph;
@@ -64,12 +65,14 @@ const SEED: Parameter = Parameter::new("seed", "0", "the random seed, a whole nu
 struct Made {
     graphs: Vec<Graph>,
     labels: Option<Vec<i64>>,
+    /// What is to be learned of nodes or pairs, and what is known of those of every graph.
+    items: Option<(Item, Learnable, Vec<Known>)>,
 }
 
 impl Made {
     /// Two graphs to be distinguished: classes 0 and 1.
     fn pair(first: Graph, second: Graph) -> Self {
-        Made { graphs: vec![first, second], labels: Some(vec![0, 1]) }
+        Made { graphs: vec![first, second], labels: Some(vec![0, 1]), items: None }
     }
 
     /// `count` random graphs of at most this size each, graph i from the stream of (seed, generator, i).
@@ -83,17 +86,17 @@ impl Made {
         check_size(count.into(), nodes, arcs)?;
         let purpose = format!("generate/{}", arguments.generator().name);
         let graphs = (0..u64::from(count)).map(|i| one(&mut Stream::new(seed, &purpose, &[i])));
-        Ok(Made { graphs: graphs.collect::<Result<_>>()?, labels: None })
+        Ok(Made { graphs: graphs.collect::<Result<_>>()?, labels: None, items: None })
     }
 }
 
 impl From<Graph> for Made {
     fn from(graph: Graph) -> Self {
-        Made { graphs: vec![graph], labels: None }
+        Made { graphs: vec![graph], labels: None, items: None }
     }
 }
 
-static GENERATORS: [Generator; 19] = [
+static GENERATORS: [Generator; 21] = [
     csl::CSL,
     cfi::CFI,
     figure1::FIGURE1,
@@ -113,6 +116,8 @@ static GENERATORS: [Generator; 19] = [
     tree::TREE,
     gnp::GNP,
     regular::REGULAR,
+    learned::SHORT_CYCLES,
+    learned::DISTANCES,
 ];
 
 /// All generators.
@@ -181,8 +186,12 @@ pub fn generate(spec: &str) -> Result<Dataset> {
     })?;
     let provenance = Provenance { source, format: "generator".into(), notes: Vec::new() };
     let builder = Dataset::builder(generator.name).graphs(made.graphs).provenance(provenance);
-    match made.labels {
-        Some(labels) => builder.labels(labels).build(),
+    let builder = match made.labels {
+        Some(labels) => builder.labels(labels),
+        None => builder,
+    };
+    match made.items {
+        Some((item, learnable, known)) => builder.items(item, learnable, known).build(),
         None => builder.build(),
     }
 }
@@ -233,7 +242,7 @@ mod tests {
             refused("gird"),
             "there is no generator `gird`, did you mean `grid`? There are csl, cfi, figure1, rook, shrikhande, \
              paley, petersen, cycles, path, star, grid, complete, bipartite, circulant, prism, hypercube, tree, \
-             gnp, regular"
+             gnp, regular, short-cycles, distances"
         );
         assert!(refused("cube").contains("did you mean `hypercube`?"));
         assert!(refused("\u{1b}[31m").starts_with("there is no generator `\\x1b[31m`."));

@@ -3,7 +3,7 @@
 use petgraph::algo::is_isomorphic_matching;
 use petgraph::graph::UnGraph;
 use ppgn_graph::generate::{generate, generators};
-use ppgn_graph::{Dataset, Graph};
+use ppgn_graph::{Dataset, Graph, Item};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn no_spec_panics(spec in "[a-z]{0,6}(:[a-z0-9=,+._-]{0,24})?", name in 0usize..19, rest in "[ -~é]{0,12}") {
+    fn no_spec_panics(spec in "[a-z]{0,6}(:[a-z0-9=,+._-]{0,24})?", name in 0usize..21, rest in "[ -~é]{0,12}") {
         let _ = generate(&spec);
         let generator = &generators()[name];
         let _ = generate(&format!("{}:{rest}", generator.name));
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn no_number_panics(name in 0usize..19, parameter in 0usize..6, value in prop_oneof![0u64..16, any::<u64>()]) {
+    fn no_number_panics(name in 0usize..21, parameter in 0usize..6, value in prop_oneof![0u64..16, any::<u64>()]) {
         let generator = &generators()[name];
         if let Some(parameter) = generator.parameters.get(parameter) {
             // Large values within the limits would only cost time.
@@ -230,6 +230,13 @@ fn digest(dataset: &Dataset) -> u64 {
         g.offsets().iter().chain(g.targets()).for_each(|&x| feed(x.into()));
         for u in 0..g.nodes() {
             g.node_labels(u).iter().for_each(|&label| feed(label as u64));
+        }
+        for known in [Item::Node, Item::Pair].map(|item| dataset.known(item, i)) {
+            for (row, &place) in known.places().iter().enumerate() {
+                feed(place);
+                known.label(row).into_iter().for_each(|label| feed(label as u64));
+                known.values(row).iter().for_each(|y| feed(y.to_bits()));
+            }
         }
     }
     hash
@@ -290,6 +297,10 @@ const GOLDEN: &[(&str, u64)] = &[
     ("regular:count=10", 0xb016_c531_31b2_b1d5),
     ("regular:n=1000,d=4,seed=3", 0xb4b2_e355_0ac1_0c18),
     ("regular:n=60,d=40", 0x5121_cf31_c9b5_6f1a),
+    ("short-cycles", 0),
+    ("short-cycles:n=20,p=0.5,count=3,seed=7", 0),
+    ("distances", 0),
+    ("distances:n=20,p=0.1,count=3,seed=7", 0),
 ];
 
 /// `docs/generators.md` lists every generator with all parameters and defaults, and its examples work.
