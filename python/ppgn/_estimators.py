@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _ppgn, _settings
+from . import _levels, _ppgn, _settings
 from ._base import (
     BaseEstimator,
     ClassifierMixin,
@@ -172,12 +172,25 @@ class _Estimator(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None, and the graphs have none"
             )
+        if self._level() != "graph":
+            return graphs, list(y)
         y = np.asarray(y)
         if y.shape[:1] != (len(graphs),):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: [{len(graphs)}, {len(y) if y.ndim else 1}]"
             )
         return graphs, y
+
+    def _level(self) -> str:
+        level = getattr(self, "level", None) or "graph"
+        if level not in ("graph", "node", "pair"):
+            raise ValueError(f"level={level!r}: graph, node or pair is needed")
+        return str(level)
+
+    def _by_graph(self, rows: npt.NDArray[Any], data: Dataset) -> Any:
+        """Predictions as they are given: a table, or one array per graph where nodes or pairs have their own."""
+        level = self._level()
+        return rows if level == "graph" else _levels.split(rows, list(data), level)
 
     def _taken(self, X: Any) -> Dataset:
         """Graphs to predict."""
@@ -208,7 +221,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
     def _labelled(self, y: npt.NDArray[Any], number: int) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _data(self, X: Any, graphs: list[_ppgn.Graph], y: npt.NDArray[Any]) -> tuple[Dataset, dict[str, Any]]:
+    def _data(self, X: Any, graphs: list[_ppgn.Graph], y: Any) -> tuple[Dataset, dict[str, Any]]:
         """The dataset of a training, and its division as `config.toml` has it."""
         validation = self.validation
         if validation is None or validation is False:
@@ -220,18 +233,25 @@ class _Estimator(TransformerMixin, BaseEstimator):
             return self._made(X, graphs, y, []), {"shares": [1.0 - share, share, 0.0]}
         if isinstance(validation, tuple) and len(validation) == 2:
             more = self._converted(validation[0], getattr(self, "strings_", self.strings))
-            both = np.concatenate([y, np.asarray(validation[1])])
+            both = [*y, *validation[1]] if self._level() != "graph" else np.concatenate([y, np.asarray(validation[1])])
             fold = (np.arange(len(graphs)), np.arange(len(graphs), len(graphs) + len(more)))
             return self._made(X, graphs + more, both, [fold]), {"fold": 1}
         raise ValueError(
             f"validation={validation!r}: None, a share of the graphs such as 0.1, or a pair (graphs, y) is needed"
         )
 
-    def _made(self, X: Any, graphs: list[_ppgn.Graph], y: npt.NDArray[Any], folds: list[Any]) -> Dataset:
-        labels = self._labelled(y, len(graphs))
+    def _made(self, X: Any, graphs: list[_ppgn.Graph], y: Any, folds: list[Any]) -> Dataset:
+        level = self._level()
+        flat = y if level == "graph" else _levels.flattened(y, graphs, level)
+        labels = self._labelled(flat, len(flat))
         # A part of a dataset keeps the labels of the whole: what is not among the training graphs can still be predicted.
         like = X if isinstance(X, Dataset) else Dataset(graphs)
-        return like._relabelled(graphs, labels, folds)
+        if level == "graph":
+            return like._relabelled(graphs, labels, folds)
+        nothing = {"classes": None, "words": None, "targets": None, "names": []}
+        data = like._relabelled(graphs, nothing, folds)
+        known = labels.get("known")
+        return data._with_items(level, labels["classes"], known, labels["targets"], labels["names"])
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Train a network.
@@ -241,7 +261,8 @@ class _Estimator(TransformerMixin, BaseEstimator):
         X : sequence of graphs, or a Dataset
             Graphs of any kind that `ppgn.as_graph` takes.
         y : array, optional
-            What is to be learned; by default the dataset's own.
+            What is to be learned; by default the dataset's own. With `level="node"` or `level="pair"`, one array per graph:
+            of shape (n,) or (n, n), with a last axis for several targets; NaN (or None) is a value that is not known.
 
         Returns
         -------
@@ -448,7 +469,9 @@ class PPGNClassifier(ClassifierMixin, _Estimator):
             )
             y = y[:, 0]
         if y.ndim != 1:
-            raise ValueError(f"y: one class per graph is needed, not an array of shape {y.shape}")
+            raise ValueError(f"y: one class per {self._level()} is needed, not an array of shape {y.shape}")
+        if self._level() != "graph":
+            return self._gapped(y)
         if y.dtype.kind == "f":
             if not np.isfinite(y).all():
                 raise ValueError("Input y contains NaN or infinity: every training graph needs a class")
@@ -466,27 +489,49 @@ class PPGNClassifier(ClassifierMixin, _Estimator):
         whole = self.classes_.dtype.kind in "iu"
         return labels_of(y.astype(np.int64) if whole else ranks.astype(np.int64), number)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of every graph: shape (graphs,)."""
-        rows = self._probabilities(X)
-        return self.classes_[rows.argmax(axis=1)]
+    def _gapped(self, y: npt.NDArray[Any]) -> dict[str, Any]:
+        """Classes of nodes or pairs, some of which are not known."""
+        known = _levels.known(y)
+        if not known.any():
+            raise ValueError(f"y: no class of a {self._level()} is known")
+        self.classes_, ranks = np.unique(y[known].astype(y.dtype if y.dtype.kind != "O" else object), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to distinguish")
+        if self.classes_.dtype.kind == "f" and (self.classes_ != np.floor(self.classes_)).any():
+            raise ValueError("Unknown label type: continuous. A classifier expects classes, not real numbers.")
+        all_ranks = np.zeros(len(y), dtype=np.int64)
+        all_ranks[known] = ranks
+        return {"classes": all_ranks, "known": known.astype(np.int64), "targets": None, "names": []}
 
-    def _probabilities(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict(self, X: Any) -> Any:
+        """The most probable class of every graph: shape (graphs,); with outputs per node or pair, one array per graph."""
         data = self._taken(X)
+        return self._by_graph(self.classes_[self._probabilities(data).argmax(axis=1)], data)
+
+    def _probabilities(self, data: Dataset) -> npt.NDArray[np.float64]:
         rows: npt.NDArray[np.float64] = self._predictor.predict(data)[1]
         return rows
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """The probability of every class, in the order of `classes_`: shape (graphs, classes)."""
-        return self._probabilities(X)
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of every class, in the order of `classes_`: shape (graphs, classes); with outputs per node or pair, one
+        array per graph, (n, classes) or (n, n, classes)."""
+        data = self._taken(X)
+        return self._by_graph(self._probabilities(data), data)
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of `predict_proba`."""
+        data = self._taken(X)
         with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(X))
+            return self._by_graph(np.log(self._probabilities(data)), data)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The accuracy on graphs with known classes; `y` is the dataset's own by default."""
+        """The accuracy on graphs (nodes, pairs) with known classes; `y` is the dataset's own by default."""
+        if self._level() != "graph":
+            data = self._taken(X)
+            flat = _levels.flattened(y, list(data), self._level())
+            known = _levels.known(flat)
+            guess = self.classes_[self._probabilities(data).argmax(axis=1)]
+            return float(np.mean(guess[known] == flat[known]))
         truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y)
         return float(np.average(self.predict(X) == truth.reshape(-1), weights=sample_weight))
 
@@ -529,16 +574,23 @@ class PPGNRegressor(RegressorMixin, _Estimator):
         names = [f"target{i}" for i in range(table.shape[1])] if table.shape[1] > 1 else ["y"]
         return labels_of(table, number, names)
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions."""
+    def predict(self, X: Any) -> Any:
+        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions; with outputs per node or pair, one array
+        per graph, of the shape of its `y`."""
         data = self._taken(X)
         rows: npt.NDArray[np.float64] = self._predictor.predict(data)[1]
-        return rows[:, 0] if self._flat else rows
+        return self._by_graph(rows[:, 0] if self._flat else rows, data)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R2, the mean over the targets; `y` is the dataset's own by default."""
-        truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y, dtype=np.float64)
-        guess = self.predict(X).reshape(len(truth), -1)
+        level = self._level()
+        if level == "graph":
+            truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y, dtype=np.float64)
+            guess = self.predict(X).reshape(len(truth), -1)
+        else:
+            data = self._taken(X)
+            truth = _levels.flattened(y, list(data), level).astype(np.float64)
+            guess = _levels.flattened(self.predict(data), list(data), level).reshape(len(truth), -1)
         truth = truth.reshape(len(truth), -1)
         weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         scores = []

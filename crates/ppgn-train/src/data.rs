@@ -33,7 +33,8 @@ impl Goal {
 
     /// The same of what there is to learn at some level.
     pub(crate) fn among(offer: &Offer<'_>, targets: &[String]) -> Result<Self> {
-        let per = if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
+        let per =
+            if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
         if targets.is_empty() {
             return match (offer.classes, offer.targets.is_empty()) {
                 (Some(classes), _) => Ok(Goal::Classes(classes.to_vec())),
@@ -344,5 +345,67 @@ impl Prepared {
         let width = self.goal.outputs();
         let places = self.labelling.places_in(&self.dataset, graphs);
         places.iter().flat_map(|&place| &scores[place * width..][..width]).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Division, Overrides, Request};
+    use ppgn_graph::generate::generate;
+    use ppgn_nn::{BlockConfig, SpaceChoice, Values};
+
+    /// The whole path at the level of nodes and of pairs: what is known is found among the scores, and the gradient of the loss
+    /// with respect to parameters is that of finite differences, on both spaces.
+    #[test]
+    fn gradients_per_node_and_pair_match_finite_differences() {
+        for (spec, level) in
+            [("short-cycles:n=6,count=12", Level::Node), ("distances:n=5,count=12", Level::Pair)]
+        {
+            let data = generate(spec).unwrap();
+            for space in [SpaceChoice::Dense, SpaceChoice::Quotient] {
+                let overrides = Overrides {
+                    level: Some(level),
+                    space: Some(space),
+                    precision: Some(Precision::F64),
+                    blocks: Some(vec![BlockConfig::new(4); 2]),
+                    ..Overrides::default()
+                };
+                let request =
+                    Request { overrides, division: Division::Holdout(0.5), ..Request::new("d", &data) };
+                let settings = Settings::resolve(&request).unwrap();
+                let prepared = Prepared::new(&Session::default(), &settings, &data).unwrap();
+                let mut network = settings.network.init(3, Precision::F64).unwrap();
+                let chosen = [7, 2, 5];
+                let batch = prepared.batch(&chosen).unwrap();
+                // Biases of 0 would put rows of zeros on the kink of a ReLU.
+                let mut random = Stream::new(1, "places", &[]);
+                let arrays = network.parameters().unwrap().into_iter().map(|(_, values)| {
+                    Values::F64(values.to_f64().iter().map(|x| x + random.uniform(-0.2, 0.2)).collect())
+                });
+                let arrays: Vec<Values> = arrays.collect();
+                network.set_parameters(arrays.clone()).unwrap();
+                let loss = |scores: &Matrix| prepared.loss(scores, &chosen);
+                let step = network.backward(&batch, loss).unwrap();
+                for _ in 0..40 {
+                    let a = random.below(arrays.len());
+                    let at = random.below(arrays[a].to_f64().len());
+                    let analytic = step.gradients[a].to_f64()[at];
+                    let mut moved = |by: f64| {
+                        let mut arrays = arrays.clone();
+                        if let Values::F64(v) = &mut arrays[a] {
+                            v[at] += by;
+                        }
+                        network.set_parameters(arrays).unwrap();
+                        loss(&network.forward(&batch).unwrap()).unwrap().value
+                    };
+                    // A step may cross a kink of a ReLU, or of the absolute error; the best match has not.
+                    let off =
+                        [1e-5, 1e-6, 1e-7].map(|h| ((moved(h) - moved(-h)) / (2.0 * h) - analytic).abs());
+                    let close = |off: &f64| *off < 1e-5 * analytic.abs().max(1.0);
+                    assert!(off.iter().any(close), "{spec} {space:?} {a}[{at}]: {analytic} {off:?}");
+                }
+            }
+        }
     }
 }

@@ -327,13 +327,16 @@ fn nothing_at_level(
 ) -> String {
     let of = if item == "node" { "nodes" } else { "edges" };
     let list = |names: &[String]| names.join(", ");
-    let targets = if targets.is_empty() { String::new() } else { format!("; it has the targets {}", list(targets)) };
+    let targets =
+        if targets.is_empty() { String::new() } else { format!("; it has the targets {}", list(targets)) };
     let columns = match columns.is_empty() {
         true => format!("; its {of} have no columns that could be learned"),
         false => format!("; the columns of its {of} are {}", list(columns)),
     };
     match asked.is_empty() {
         true => format!("{dataset} lists nothing to learn per {item}{columns}"),
-        false => format!("{dataset} has nothing called {} to learn per {item}{targets}{columns}", list(asked)),
+        false => {
+            format!("{dataset} has nothing called {} to learn per {item}{targets}{columns}", list(asked))
+        }
     }
 }

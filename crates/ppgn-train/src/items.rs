@@ -205,7 +205,8 @@ impl<'a> Truth<'a> {
         };
         let rows: Vec<(usize, usize)> = graphs.iter().flat_map(known).collect();
         let predicted: Vec<f64> = rows.iter().flat_map(|&(_, item)| numbers(item)).copied().collect();
-        let values = || rows.iter().flat_map(|&(row, _)| labelling.values(row)).copied().collect::<Vec<f64>>();
+        let values =
+            || rows.iter().flat_map(|&(row, _)| labelling.values(row)).copied().collect::<Vec<f64>>();
         match &self.settings.goal {
             Goal::Classes(classes) => {
                 let truth: Vec<Option<usize>> = rows.iter().map(|&(row, _)| labelling.class(row)).collect();
@@ -240,7 +241,10 @@ impl<'a> Truth<'a> {
             Goal::Labels(labels) => {
                 let share = |label: usize| {
                     let known = || {
-                        labelling.rows_of(train).map(|row| labelling.values(row)[label]).filter(|y| !y.is_nan())
+                        labelling
+                            .rows_of(train)
+                            .map(|row| labelling.values(row)[label])
+                            .filter(|y| !y.is_nan())
                     };
                     known().sum::<f64>() / known().count().max(1) as f64
                 };

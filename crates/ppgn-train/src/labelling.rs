@@ -108,7 +108,8 @@ impl Labelling {
                 None => labelling.values.extend(columns.iter().map(|&c| dataset.targets(g)[c])),
                 Some(item) => labelling.items(dataset, g, item, &columns, &ranks)?,
             }
-            let rows = if is_class { labelling.classes.len() } else { labelling.values.len() / columns.len() };
+            let rows =
+                if is_class { labelling.classes.len() } else { labelling.values.len() / columns.len() };
             labelling.offsets.push(rows);
         }
         Ok(labelling)

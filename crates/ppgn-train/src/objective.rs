@@ -49,7 +49,8 @@ impl Goal {
     /// The same of what there is to learn at some level.
     pub(crate) fn pick(offer: &Offer<'_>, targets: &[String], task: Task) -> Result<Self> {
         let name = offer.name;
-        let per = if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
+        let per =
+            if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
         let some = || if targets.is_empty() { vec!["all".to_string()] } else { targets.to_vec() };
         let no_targets = offer.targets.is_empty();
         match task {
@@ -105,7 +106,8 @@ impl Goal {
                     }
                     let is_odd = |&row: &usize| ![0.0, 1.0].contains(&of(row)) && !of(row).is_nan();
                     let odd = |&g: &u32| labelling.rows(g).find(is_odd).map(|row| (g, row));
-                    if let Some((g, row)) = (0..dataset.len() as u32).collect::<Vec<_>>().iter().find_map(odd) {
+                    if let Some((g, row)) = (0..dataset.len() as u32).collect::<Vec<_>>().iter().find_map(odd)
+                    {
                         let nodes = dataset.graph(g as usize).nodes();
                         let which = match item_of(labelling.level) {
                             None => String::new(),
@@ -150,7 +152,9 @@ impl Goal {
             }
             (ClassWeights::Balanced, Goal::Labels(targets)) => {
                 let weight = |c: usize| {
-                    let with = |y: f64| labelling.rows_of(train).filter(|&row| labelling.values(row)[c] == y).count();
+                    let with = |y: f64| {
+                        labelling.rows_of(train).filter(|&row| labelling.values(row)[c] == y).count()
+                    };
                     quotient(with(0.0), with(1.0))
                 };
                 Ok((0..targets.len()).map(weight).collect())

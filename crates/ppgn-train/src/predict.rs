@@ -69,6 +69,13 @@ impl Predictor {
         Predictor { session, network, ..self.clone() }
     }
 
+    /// The same with predictions for all pairs of nodes, also those of a kind that was not learned (between nodes without an
+    /// edge, say). It changes nothing where graphs or nodes have outputs.
+    pub fn for_all_pairs(mut self) -> Self {
+        self.settings.pairs = Learned::All;
+        self
+    }
+
     /// The network.
     pub fn network(&self) -> &Ppgn {
         &self.network

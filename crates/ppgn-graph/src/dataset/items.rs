@@ -98,7 +98,8 @@ impl Learnable {
                 return Err(format!("a class of a {}, but the dataset has none", item.name()));
             }
             Some(classes) => {
-                let wrong = |row: &usize| known.label(*row).is_some_and(|l| classes.binary_search(&l).is_err());
+                let wrong =
+                    |row: &usize| known.label(*row).is_some_and(|l| classes.binary_search(&l).is_err());
                 if let Some(row) = (0..known.len()).find(wrong) {
                     let label = known.label(row).unwrap_or_default();
                     return Err(format!(
@@ -300,12 +301,12 @@ mod tests {
             learnable.check(&known, Item::Pair, 2)
         };
         assert_eq!(check(&[0, 3], &[Some(2), None], &[]), Ok(()));
-        assert_eq!(check(&[4], &[None], &[]).unwrap_err(), "pair (2, 0) has a value, but the graph has 2 nodes");
-        assert!(check(&[1], &[Some(1)], &[]).unwrap_err().contains("class 1 of pair (0, 1) is not among"));
         assert_eq!(
-            check(&[1], &[Some(2)], &[0.5]).unwrap_err(),
-            "1 targets per pair, but the dataset has 0"
+            check(&[4], &[None], &[]).unwrap_err(),
+            "pair (2, 0) has a value, but the graph has 2 nodes"
         );
+        assert!(check(&[1], &[Some(1)], &[]).unwrap_err().contains("class 1 of pair (0, 1) is not among"));
+        assert_eq!(check(&[1], &[Some(2)], &[0.5]).unwrap_err(), "1 targets per pair, but the dataset has 0");
         assert!(learnable.check(&Known::default(), Item::Node, 0).is_ok());
     }
 }

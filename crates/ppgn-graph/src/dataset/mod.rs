@@ -249,7 +249,11 @@ impl Dataset {
             + std::mem::size_of_val(&*d.targets)
             + std::mem::size_of_val(&*d.ids)
             + d.ids.iter().flatten().map(|id| id.len()).sum::<usize>()
-            + d.nodes.iter().chain(&d.pairs).map(|known| known.heap_bytes() + size_of::<Known>()).sum::<usize>()
+            + d.nodes
+                .iter()
+                .chain(&d.pairs)
+                .map(|known| known.heap_bytes() + size_of::<Known>())
+                .sum::<usize>()
     }
 }
 
@@ -411,7 +415,14 @@ impl DatasetBuilder {
             let id = ids.as_mut().and_then(|ids| ids[i].take());
             let of = |known: &[Known]| known.get(i).cloned().unwrap_or_default();
             let (nodes, pairs) = (of(&nodes), of(&pairs));
-            Ok(Record { graph, id, label, targets: values[i * width..(i + 1) * width].to_vec(), nodes, pairs })
+            Ok(Record {
+                graph,
+                id,
+                label,
+                targets: values[i * width..(i + 1) * width].to_vec(),
+                nodes,
+                pairs,
+            })
         });
         Dataset::collect(header, records)
     }

@@ -69,7 +69,8 @@ impl Dataset {
     fn column(&self, item: Item, name: &str) -> Result<Column> {
         let (labels, attributes) = tables(self.schema(), item);
         let label = labels.iter().position(|c| c.name().eq_ignore_ascii_case(name)).map(Column::Label);
-        let attribute = || attributes.iter().position(|a| a.eq_ignore_ascii_case(name)).map(Column::Attribute);
+        let attribute =
+            || attributes.iter().position(|a| a.eq_ignore_ascii_case(name)).map(Column::Attribute);
         label.or_else(attribute).ok_or_else(|| {
             let of = if item == Item::Node { "nodes" } else { "edges" };
             let there = match self.columns(item) {
@@ -114,7 +115,8 @@ fn without(schema: &Schema, item: Item, columns: &[Column]) -> Schema {
         list.iter().enumerate().filter(|(i, _)| !drop.contains(i)).map(|(_, x)| x.clone()).collect()
     }
     let (labels, attributes) = tables(schema, item);
-    let (labels, attributes) = (kept(labels, &drops(columns, true)), kept(attributes, &drops(columns, false)));
+    let (labels, attributes) =
+        (kept(labels, &drops(columns, true)), kept(attributes, &drops(columns, false)));
     match item {
         Item::Node => Schema { node_labels: labels, node_attributes: attributes, ..schema.clone() },
         Item::Pair => Schema { edge_labels: labels, edge_attributes: attributes, ..schema.clone() },
@@ -125,9 +127,9 @@ fn without(schema: &Schema, item: Item, columns: &[Column]) -> Schema {
 fn known(graph: &Graph, item: Item, columns: &[Column], is_class: bool) -> Result<Known, String> {
     let n = graph.nodes() as u64;
     let (places, rows): (Vec<u64>, Vec<(&[i64], &[f64])>) = match item {
-        Item::Node => (0..graph.nodes())
-            .map(|u| (u as u64, (graph.node_labels(u), graph.node_attributes(u))))
-            .unzip(),
+        Item::Node => {
+            (0..graph.nodes()).map(|u| (u as u64, (graph.node_labels(u), graph.node_attributes(u)))).unzip()
+        }
         Item::Pair => graph
             .arc_list()
             .map(|(u, v, a)| (u as u64 * n + v as u64, (graph.edge_labels(a), graph.edge_attributes(a))))

@@ -47,9 +47,9 @@ impl Place {
         for &column in &self.columns {
             let cell = csv.cell(column);
             let node = integer(cell).and_then(|node| u64::try_from(node).ok());
-            let node = node.filter(|&node| node < nodes as u64).ok_or_else(|| {
-                format!("no node {}: the graph has {nodes}, numbered from 0", show(cell))
-            })?;
+            let node = node
+                .filter(|&node| node < nodes as u64)
+                .ok_or_else(|| format!("no node {}: the graph has {nodes}, numbered from 0", show(cell)))?;
             place = place * nodes as u64 + node;
         }
         Ok(place)
@@ -169,7 +169,8 @@ fn build(
     // The rows of each graph, in the order of the table.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|&row| (rows[row].0, rows[row].1));
-    if let Some([a, b]) = order.array_windows().find(|[a, b]| (rows[*a].0, rows[*a].1) == (rows[*b].0, rows[*b].1))
+    if let Some([a, b]) =
+        order.array_windows().find(|[a, b]| (rows[*a].0, rows[*a].1) == (rows[*b].0, rows[*b].1))
     {
         let (graph, place, line) = rows[*a];
         let shown = item.shown(place, dataset.graph(graph as usize).nodes());

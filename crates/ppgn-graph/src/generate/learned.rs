@@ -57,8 +57,7 @@ fn make(
     learnable: Learnable,
     known: impl Fn(&Graph) -> Result<Known, String>,
 ) -> Result<Made> {
-    let kind =
-        Gnp { n: a.number("n", 1..=MOST)?, p: a.real("p", 0.0..=1.0)?, directed: false, loops: false };
+    let kind = Gnp { n: a.number("n", 1..=MOST)?, p: a.real("p", 0.0..=1.0)?, directed: false, loops: false };
     // What is known of pairs takes more than the graphs: a pair counts as an arc.
     let (n, count) = (u64::from(kind.n), a.number("count", 1..=super::MAX_GRAPHS)?);
     check_size(count.into(), n, item.places(kind.n as usize))?;
@@ -130,7 +129,8 @@ mod tests {
             let (two, three) = (times(&a), times(&times(&a)));
             let four = times(&three);
             for u in 0..n {
-                let back: f64 = two[u][u] * two[u][u] + (0..n).map(|v| a[u][v] * (two[v][v] - 1.0)).sum::<f64>();
+                let back: f64 =
+                    two[u][u] * two[u][u] + (0..n).map(|v| a[u][v] * (two[v][v] - 1.0)).sum::<f64>();
                 let wanted = [three[u][u] / 2.0, (four[u][u] - back) / 2.0];
                 assert_eq!(data.known(Item::Node, g).values(u), wanted);
             }

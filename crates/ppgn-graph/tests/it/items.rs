@@ -40,8 +40,7 @@ fn random(seed: u64) -> Dataset {
             targets: targets(&["a", "b"][..width]),
         };
         let known = plain.graphs().iter().map(|graph| {
-            let places: Vec<u64> =
-                (0..item.places(graph.nodes())).filter(|_| random.below(3) == 0).collect();
+            let places: Vec<u64> = (0..item.places(graph.nodes())).filter(|_| random.below(3) == 0).collect();
             let class = |random: &mut Stream| match random.below(4) {
                 3 => None,
                 c => Some(learnable.classes.as_ref().unwrap()[c]),
@@ -103,11 +102,15 @@ fn a_file_as_a_person_writes_it() {
     // Of node 1 only a target is known.
     assert_eq!(labels(&d, Item::Node, 0), [(0, Some(1)), (1, None), (2, Some(0))]);
     assert_eq!(d.known(Item::Node, 0).values(1)[0], 2.0);
-    assert_eq!((d.learnable(Item::Pair).classes.clone(), d.learnable(Item::Pair).targets.len()), (Some(vec![4]), 1));
+    assert_eq!(
+        (d.learnable(Item::Pair).classes.clone(), d.learnable(Item::Pair).targets.len()),
+        (Some(vec![4]), 1)
+    );
     // The edges have no direction: one order stands for both, unless the other is listed too.
     assert_eq!(labels(&d, Item::Pair, 1), [(1, Some(4)), (3, None)]);
     assert_eq!(labels(&d, Item::Pair, 2), [(1, Some(4))]);
-    let directed = dataset("{\"ppgn\":1,\"directed\":true}\n{\"n\":2,\"pair_targets\":[[0,1,0.5]]}\n").unwrap();
+    let directed =
+        dataset("{\"ppgn\":1,\"directed\":true}\n{\"n\":2,\"pair_targets\":[[0,1,0.5]]}\n").unwrap();
     assert_eq!(directed.known(Item::Pair, 0).places(), [1]);
     let both = dataset("{\"ppgn\":1}\n{\"n\":2,\"pair_targets\":[[0,1,0.5]]}\n").unwrap();
     assert_eq!(both.known(Item::Pair, 0).places(), [1, 2]);
@@ -119,7 +122,10 @@ fn what_is_wrong_in_a_line_is_told() {
     for (line, message) in [
         (r#"{"n":2,"node_classes":[0]}"#, "`node_classes` has 1 entries, but there are 2 nodes"),
         (r#"{"n":2,"node_classes":[0,2]}"#, "the class 2 of node 1 is not among the dataset's [0, 1]"),
-        (r#"{"n":2,"node_classes":[0,"x"]}"#, "a node has the class `x`, a string, but the classes are integers"),
+        (
+            r#"{"n":2,"node_classes":[0,"x"]}"#,
+            "a node has the class `x`, a string, but the classes are integers",
+        ),
         (r#"{"n":2,"node_targets":[0.5,0.5]}"#, "1 targets of a node, but the dataset has 0"),
         (r#"{"n":2,"pair_classes":[[0,1,1]]}"#, "a class of a pair, but the dataset has none"),
         (r#"{"n":2,"pair_targets":[[0,2,1]]}"#, "the pair 0 2 is out of range, there are 2 nodes"),
@@ -166,8 +172,12 @@ fn tables_of_nodes_and_pairs() {
 #[test]
 fn what_is_wrong_in_a_table_is_told() {
     let message = |table: &str| beside(table).unwrap_err().to_string();
-    assert!(message("graph,node,y\na,3,1\n").ends_with("t.csv:2: no node `3`: the graph has 3, numbered from 0"));
-    assert!(message("graph,node,y\na,1,1\na,1,2\n").contains("a second row for node 1, which line 2 is about"));
+    assert!(
+        message("graph,node,y\na,3,1\n").ends_with("t.csv:2: no node `3`: the graph has 3, numbered from 0")
+    );
+    assert!(
+        message("graph,node,y\na,1,1\na,1,2\n").contains("a second row for node 1, which line 2 is about")
+    );
     assert!(message("graph,u,v,y\na,0,1,1\nb,0,1,1\na,0,1,2\n").contains("a second row for pair (0, 1)"));
     assert!(message("node,y\n0,1\n").contains("says which of 2 graphs a row is about"));
     assert!(message("graph,node,y\nz,0,1\n").contains("no row is about a graph of graphs"));

@@ -6,8 +6,8 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, Schema};
 use ppgn_nn::{
-    Adam, Batch, BlockConfig, Colours, Dropout, Evaluated, Level, Loss, Matrix, Model, Norm, Ppgn, PpgnConfig,
-    Precision, SuffixKind, Values, clip,
+    Adam, Batch, BlockConfig, Colours, Dropout, Evaluated, Level, Loss, Matrix, Model, Norm, Ppgn,
+    PpgnConfig, Precision, SuffixKind, Values, clip,
 };
 
 /// Networks with either level and either suffix.

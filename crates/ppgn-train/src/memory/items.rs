@@ -55,7 +55,8 @@ impl Outputs {
                 (false, Item::Pair) => graph.arcs() as f64,
             }
         };
-        let sets = [&split.train, &split.validation, &split.test].map(|set| set.iter().map(known).sum::<f64>());
+        let sets =
+            [&split.train, &split.validation, &split.test].map(|set| set.iter().map(known).sum::<f64>());
         let largest = sets.iter().copied().fold(0.0, f64::max);
         let labels = sets.iter().sum::<f64>() * (12.0 + 16.0 * self.outputs);
         (labels + largest * self.outputs * 8.0 * 4.0) as u64

@@ -1,6 +1,7 @@
 //! The integration tests of ppgn-train, one module per theme.
 
 mod choice;
+mod levels;
 mod metrics;
 mod nothing_lost;
 mod protocols;

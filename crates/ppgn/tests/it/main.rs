@@ -7,6 +7,7 @@ mod documents;
 mod front;
 mod integrity;
 mod kills;
+mod levels;
 mod limits;
 mod log;
 mod molecules;

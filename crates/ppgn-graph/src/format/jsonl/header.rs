@@ -226,7 +226,8 @@ pub(super) fn line(header: &Header) -> Vec<u8> {
         folds: &'a [Fold],
         provenance: &'a Provenance,
     }
-    let Header { name, graphs, schema, classes, class_names, targets, nodes, pairs, folds, provenance } = header;
+    let Header { name, graphs, schema, classes, class_names, targets, nodes, pairs, folds, provenance } =
+        header;
     let classes = Classes::of(classes.as_deref(), class_names);
     let (nodes, pairs, graphs) = (items::written(nodes), items::written(pairs), *graphs);
     let line =

@@ -100,7 +100,8 @@ impl<'a> Classes<'a> {
 /// What a header has of nodes or pairs; nothing where there is nothing to learn.
 pub(super) fn written(learnable: &Learnable) -> Option<Written<'_>> {
     let Learnable { classes, class_names, targets } = learnable;
-    (!learnable.is_empty()).then(|| Written { classes: Classes::of(classes.as_deref(), class_names), targets })
+    (!learnable.is_empty())
+        .then(|| Written { classes: Classes::of(classes.as_deref(), class_names), targets })
 }
 
 /// The keys of nodes and pairs in the line of a graph.
@@ -241,7 +242,9 @@ impl<'a> Rows<'a> {
             }
             (Some(Label::Word(word)), None) => {
                 let shown: String = word.chars().take(40).collect();
-                return Err(format!("a {of} has the class `{shown}`, a string, but the classes are integers"));
+                return Err(format!(
+                    "a {of} has the class `{shown}`, a string, but the classes are integers"
+                ));
             }
         };
         match self.rows.entry(place).or_default().0.replace(class) {
@@ -332,7 +335,8 @@ impl Serialize for Class<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Row { known, learnable, row, .. } = &self.0;
         let label = row.and_then(|row| known.label(row));
-        let rank = label.zip(learnable.classes.as_ref()).and_then(|(l, classes)| classes.binary_search(&l).ok());
+        let rank =
+            label.zip(learnable.classes.as_ref()).and_then(|(l, classes)| classes.binary_search(&l).ok());
         let name = rank.and_then(|rank| learnable.class_names.get(rank));
         match (self.0.pair(), name) {
             (None, Some(name)) => name.serialize(serializer),
