@@ -30,6 +30,7 @@ pub mod random;
 pub mod split;
 pub mod summary;
 pub mod text;
+pub mod treewidth;
 
 pub use dataset::{
     Dataset, DatasetBuilder, Fold, Header, Item, Known, LabelColumn, Learnable, Provenance, Record, Schema,

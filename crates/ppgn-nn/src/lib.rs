@@ -30,6 +30,7 @@
 //! ```
 
 mod adam;
+mod average;
 mod batch;
 mod config;
 mod dropout;
@@ -55,6 +56,7 @@ pub mod single;
 pub mod weights;
 
 pub use adam::{Adam, clip};
+pub use average::Average;
 pub use batch::Batch;
 pub use config::{BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use dropout::Dropout;

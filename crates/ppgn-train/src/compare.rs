@@ -89,6 +89,7 @@ fn mean(epochs: &[&Epoch]) -> Epoch {
         train: part(&|e| Some(&e.train)).unwrap_or_default(),
         validation: part(&|e| e.validation.as_ref()),
         test: part(&|e| e.test.as_ref()),
+        last: None,
         ..epochs[0].clone()
     }
 }

@@ -5,8 +5,8 @@
 //! [`train`] fills it, epoch by epoch, and [`Predictor`] reads it. A [`Session`] carries what runs share. Randomness is a
 //! function of (seed, purpose, epoch), so a run that was killed and resumed ends bit-equal to an uninterrupted one.
 //!
-//! Two modules build on the training loop: [`protocol`] (cross-validation, search, the paper's tables and figure) and
-//! [`bench`] (what networks cost on this machine).
+//! Three modules build on the training loop: [`protocol`] (cross-validation, search, the paper's tables and figure),
+//! [`express`] (how much networks distinguish) and [`bench`] (what networks cost on this machine).
 
 mod batches;
 pub mod bench;
@@ -16,6 +16,7 @@ mod compiled;
 mod data;
 mod ensemble;
 mod error;
+pub mod express;
 mod headline;
 mod items;
 mod labelling;

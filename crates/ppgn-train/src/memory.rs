@@ -23,9 +23,9 @@ use ppgn_nn::{Colours, Layout, PpgnConfig, Precision};
 /// Hidden layers of up to this many bytes are kept for the backward pass, as the engine of the network does.
 const HIDDEN: f64 = (512u64 << 20) as f64;
 
-/// Copies of the parameters that exist at once: themselves, gradients, two moments, and all but the gradients once more
-/// while a checkpoint is written.
-const COPIES: f64 = 7.0;
+/// Copies of the parameters that exist at once: themselves, gradients, two moments and their average; all but the gradients
+/// once more while a checkpoint is written, and the average in the network that is evaluated.
+const COPIES: f64 = 10.0;
 
 /// Bytes of a vector register.
 const VECTOR: f64 = 32.0;

@@ -4,7 +4,7 @@ use crate::data::Prepared;
 use crate::error::Result;
 use crate::run::arrays;
 use crate::settings::Training;
-use ppgn_nn::{Adam, Batch, Dropout, Matrix, Ppgn, Values, clip};
+use ppgn_nn::{Adam, Average, Batch, Dropout, Matrix, Ppgn, Values, clip};
 
 /// The optimiser of a run, before its first step.
 pub(crate) fn optimiser(training: &Training, network: &Ppgn) -> Result<Adam> {
@@ -18,6 +18,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) training: &'a Training,
     pub(crate) network: &'a mut Ppgn,
     pub(crate) adam: &'a mut Adam,
+    /// The averaged weights, if they are asked for.
+    pub(crate) average: Option<&'a mut Average>,
     /// The learning rate.
     pub(crate) rate: f64,
     /// The seed of dropout, and the epoch.
@@ -49,7 +51,10 @@ impl Stepper<'_> {
         if self.training.clip > 0.0 && !clip(&mut step.gradients, self.training.clip).is_finite() {
             return Ok(None);
         }
-        self.network.update(|parameters| self.adam.step(parameters, &step.gradients, self.rate))?;
+        self.network.update(|parameters| {
+            self.adam.step(parameters, &step.gradients, self.rate)?;
+            self.average.as_mut().map_or(Ok(()), |average| average.update(parameters, self.adam.steps))
+        })?;
         self.memory = step.gradients;
         Ok(Some((step.loss, step.scores)))
     }

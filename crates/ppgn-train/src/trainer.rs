@@ -3,15 +3,15 @@
 use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
-use crate::metrics::{Best, Epoch, Part, Sets, Sums};
+use crate::metrics::{Best, Epoch, Last, Part, Sets, Sums};
 use crate::report;
-use crate::run::{History, Restored, Run, State, Summary, Warning, read_best, read_state};
+use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_best, read_state};
 use crate::session::Session;
 use crate::space::Chosen;
 use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
 use ppgn_graph::split::to_csv;
-use ppgn_nn::{Adam, Ppgn};
+use ppgn_nn::{Adam, Average, Ppgn};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -117,10 +117,14 @@ fn epochs(
             let adam = optimiser(&settings.training, &network)?;
             let state = State { epoch: 0, steps: 0, best: None, digests: None };
             let (history, warnings) = (History::new(), Vec::new());
-            Restored { network, adam, state, history, best_is_ahead: false, warnings }
+            let average = (settings.training.ema > 0.0)
+                .then(|| arrays(&network).map(|weights| Average::new(settings.training.ema, &weights)))
+                .transpose()?;
+            Restored { network, adam, average, state, history, best_is_ahead: false, warnings }
         }
     };
-    let Restored { mut network, mut adam, mut state, mut history, mut best_is_ahead, .. } = restored;
+    let Restored { mut network, mut adam, mut average, mut state, mut history, mut best_is_ahead, .. } =
+        restored;
     if !go_on {
         return Ok(Outcome::Stopped { epochs: state.epoch });
     }
@@ -136,20 +140,28 @@ fn epochs(
         let number = state.epoch + 1;
         let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
         let rate = settings.training.rate_of(number, &losses);
-        let Some(train) = one_epoch(run, prepared, (&mut network, &mut adam), number, rate, watcher)? else {
+        let Some(train) =
+            one_epoch(run, prepared, (&mut network, &mut adam, average.as_mut()), number, rate, watcher)?
+        else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
-        let evaluate = |graphs: &[u32]| evaluate(prepared, &network, graphs, settings.training.batch);
-        let epoch = Epoch {
-            epoch: number,
-            rate,
-            train,
-            validation: evaluate(&prepared.split.validation)?,
-            test: evaluate(&prepared.split.test)?,
+        let averaged = average
+            .as_ref()
+            .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
+            .transpose()?
+            .map(|network| network.with_workspace(session.workspace()));
+        // The network that stands for the epoch.
+        let chosen = averaged.as_ref().unwrap_or(&network);
+        let evaluate = |network: &Ppgn| -> Result<Last> {
+            let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch);
+            Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
         };
+        let Last { validation, test } = evaluate(chosen)?;
+        let last = averaged.is_some().then(|| evaluate(&network)).transpose()?;
+        let epoch = Epoch { epoch: number, rate, train, validation, test, last };
         if !epoch.is_finite() {
             let parts = [&prepared.split.validation, &prepared.split.test];
-            let batch = first_not_finite(prepared, &network, parts, settings.training.batch)?;
+            let batch = first_not_finite(prepared, chosen, parts, settings.training.batch)?;
             return Err(Error::NotFinite(NotFinite { epoch: number, evaluation: true, batch }));
         }
         let score = epoch.score(metric);
@@ -157,7 +169,7 @@ fn epochs(
         let is_best = best.is_none_or(|best| epoch.is_better_than(best, metric));
         let (line, digests) = run.line(&mut history, &epoch)?;
         if is_best {
-            run.keep_best(&network, number, &digests)?;
+            run.keep_best(chosen, number, &digests)?;
             state.best = Some(Best { epoch: number, score });
         } else if best_is_ahead {
             return Err(overtaken(run, number, &state));
@@ -167,7 +179,7 @@ fn epochs(
         let seconds = start.elapsed().as_secs_f64();
         // First the metrics, then the checkpoint: what is beyond a checkpoint is cut off on resume.
         run.record(&line, number, seconds)?;
-        run.checkpoint(&network, &adam, &state)?;
+        run.checkpoint(&network, &adam, average.as_ref(), &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
         if !go_on && !is_over(&state) {
@@ -200,7 +212,7 @@ fn overtaken(run: &Run, epoch: usize, state: &State) -> Error {
 fn one_epoch(
     run: &Run,
     prepared: &Prepared,
-    (network, adam): (&mut Ppgn, &mut Adam),
+    (network, adam, average): (&mut Ppgn, &mut Adam, Option<&mut Average>),
     epoch: usize,
     rate: f64,
     watcher: &mut Watcher<'_>,
@@ -217,7 +229,7 @@ fn one_epoch(
     let mut sums = Sums::new();
     let mut graphs = 0;
     let (seed, memory) = (run.settings().drawn_from(), Vec::new());
-    let mut stepper = Stepper { prepared, training: t, network, adam, rate, seed, epoch, memory };
+    let mut stepper = Stepper { prepared, training: t, network, adam, average, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
         let batch = prepared.batch(chosen)?;
         let Some((loss, scores)) = stepper.step(number, &batch, chosen)? else {

@@ -4,12 +4,16 @@
 //! pair (i, j) at row i*n + j. Three encodings are known: `paper` (Section 6: node features on the diagonal, the
 //! adjacency matrix last), `authors` (what the paper's authors' code does, quirks included) and `qm9` (their input for
 //! molecules). An [`Encoding`] is what a user asks for; with a dataset's [`Schema`] it becomes an [`Encoder`] with a
-//! fixed list of channels, which encodes any graph of that schema and names what it does not know.
+//! fixed list of channels, which encodes any graph of that schema and names what it does not know. [`Structure`] adds
+//! channels beyond the paper to any of them.
 
 mod authors;
 mod overflow;
 mod paper;
 mod qm9;
+mod structure;
+
+pub use structure::Structure;
 
 use crate::dataset::Schema;
 use crate::error::{Error, Result};
@@ -84,11 +88,14 @@ pub struct Encoding {
     /// `paper` only: the distances between all nodes as a further channel (for graphs with positions).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distances: bool,
+    /// Further channels of any encoding, behind its own.
+    #[serde(default, skip_serializing_if = "Structure::is_empty")]
+    pub structure: Structure,
 }
 
 impl From<Kind> for Encoding {
     fn from(kind: Kind) -> Self {
-        Encoding { kind, identity: false, transposed: false, distances: false }
+        Encoding { kind, ..Encoding::default() }
     }
 }
 
@@ -107,12 +114,14 @@ impl Encoding {
             Kind::Authors => Plan::Authors(authors::Authors::new(schema)?),
             Kind::Qm9 => Plan::Qm9(qm9::Qm9::new(schema)?),
         };
-        let (channels, ignored) = match &plan {
+        let (mut channels, ignored) = match &plan {
             Plan::Paper(p) => (p.channels(schema), p.ignored(schema)),
             Plan::Authors(a) => (a.channels(), authors::ignored(schema)),
             Plan::Qm9(_) => (qm9::channels(), Vec::new()),
         };
-        Ok(Encoder { encoding: self, schema: schema.clone(), plan, channels, ignored })
+        let own = channels.len();
+        channels.extend(self.structure.channels());
+        Ok(Encoder { encoding: self, schema: schema.clone(), plan, own, channels, ignored })
     }
 }
 
@@ -129,6 +138,8 @@ pub struct Encoder {
     encoding: Encoding,
     schema: Schema,
     plan: Plan,
+    /// How many channels come before the structural ones.
+    own: usize,
     channels: Vec<String>,
     ignored: Vec<String>,
 }
@@ -166,7 +177,7 @@ impl Encoder {
     }
 
     /// The rows of a graph, `[n*n, channels]`. O(n^2 * channels) for the zeros, O(n + m) for the rest
-    /// (`qm9`: O(n^2), distances are everywhere).
+    /// (`qm9`: O(n^2), distances are everywhere; shortest paths O(n * m), walks O(n * m) each).
     ///
     /// A graph with a label or feature that the schema lacks is an error that names it, and so is a number that is not finite
     /// as a `T` ([`Error::Overflow`]).
@@ -184,12 +195,15 @@ impl Encoder {
         }
         self.schema.check(graph).map_err(Error::unfit)?;
         self.fits_in::<T>(graph, None)?;
-        let mut grid = Grid { rows, nodes: graph.nodes(), channels: self.channels.len() };
+        let (own, all) = (self.own, self.channels.len());
+        let mut grid = Grid { rows, nodes: graph.nodes(), stride: all, channels: 0..own };
         match &self.plan {
             Plan::Paper(p) => p.fill(&self.schema, graph, &mut grid),
             Plan::Authors(a) => a.fill(graph, &mut grid),
             Plan::Qm9(q) => q.fill(graph, &mut grid),
         }
+        grid.channels = own..all;
+        self.encoding.structure.fill(graph, &mut grid);
         Ok(())
     }
 }
@@ -198,13 +212,16 @@ impl Encoder {
 struct Grid<'a, T> {
     rows: &'a mut [T],
     nodes: usize,
-    channels: usize,
+    /// All channels of a row.
+    stride: usize,
+    /// Those that are being filled.
+    channels: std::ops::Range<usize>,
 }
 
 impl<T: Float> Grid<'_, T> {
-    /// The channels of pair (i, j).
+    /// The channels of pair (i, j) that are being filled.
     fn pair(&mut self, i: usize, j: usize) -> &mut [T] {
-        let start = (i * self.nodes + j) * self.channels;
-        &mut self.rows[start..start + self.channels]
+        let start = (i * self.nodes + j) * self.stride;
+        &mut self.rows[start + self.channels.start..start + self.channels.end]
     }
 }

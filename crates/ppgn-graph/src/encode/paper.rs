@@ -63,7 +63,7 @@ impl Paper {
     pub(super) fn fill<T: Float>(&self, schema: &Schema, graph: &Graph, grid: &mut Grid<'_, T>) {
         let one = T::from_f64(1.0);
         let node_channels = width(&schema.node_labels) + schema.node_attributes.len();
-        let last = grid.channels - 1;
+        let last = grid.channels.len() - 1;
         let identity = last - usize::from(self.transposed) - usize::from(self.identity);
         if self.distances {
             let positions = graph.positions().unwrap_or_default();

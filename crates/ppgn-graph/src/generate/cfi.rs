@@ -49,6 +49,37 @@ pub(super) const CFI: Generator = Generator {
     },
 };
 
+/// The Cai-Fürer-Immerman pair of any connected base graph, untwisted and twisted: not isomorphic, and k-FWL
+/// distinguishes the two only if the base has treewidth at most k. O(n + m) of the result.
+///
+/// ```
+/// use ppgn_graph::generate::{cfi_pair, generate};
+/// let [untwisted, twisted] = cfi_pair(generate("prism")?.graph(0))?;
+/// assert_eq!((untwisted.nodes(), twisted.edges()), (24, untwisted.edges()));
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn cfi_pair(base: &Graph) -> Result<[Graph; 2]> {
+    let wrong = |why: &str| Err(Error::call(format!("a base of a CFI pair {why}")));
+    if base.nodes() < 2 || base.is_directed() || base.self_loops() > 0 || !is_connected(base) {
+        return wrong("is a connected undirected graph without loops, of at least two nodes");
+    }
+    if (0..base.nodes()).any(|v| base.neighbours(v).len() > MAX_DEGREE as usize) {
+        return wrong(&format!("has nodes of degree at most {MAX_DEGREE}"));
+    }
+    Ok([cfi(base, None, false)?, cfi(base, Some(0), false)?])
+}
+
+fn is_connected(graph: &Graph) -> bool {
+    let mut seen = vec![false; graph.nodes()];
+    let mut open: Vec<usize> = Vec::from_iter((graph.nodes() > 0).then_some(0));
+    while let Some(v) = open.pop() {
+        if !std::mem::replace(&mut seen[v], true) {
+            open.extend(graph.neighbours(v).iter().map(|&w| w as usize));
+        }
+    }
+    seen.into_iter().all(|seen| seen)
+}
+
 /// The graph of a base without loops or isolated nodes. Nodes are ordered by v, then by the subset as a binary number over
 /// the neighbours of v in ascending order. O(n + m).
 fn cfi(base: &Graph, twisted: Option<usize>, colours: bool) -> Result<Graph> {
@@ -254,6 +285,18 @@ mod tests {
             assert!(named_base(wrong).unwrap_err().to_string().ends_with(&format!("to {most}")), "{wrong}");
         }
         assert!(named_base("grid9999x9999").unwrap_err().to_string().contains("at most 16777216 nodes"));
+    }
+
+    #[test]
+    fn a_pair_of_any_base() {
+        let named = crate::generate::generate("cfi:base=cube").unwrap();
+        let pair = cfi_pair(&hypercube(3).unwrap()).unwrap();
+        assert_eq!(named.graphs(), &pair);
+        let two = Graph::undirected(4, [(0, 1), (2, 3)]).unwrap();
+        let directed = Graph::directed(2, [(0, 1), (1, 0)]).unwrap();
+        for wrong in [two, directed, Graph::undirected(1, []).unwrap(), star(40).unwrap()] {
+            assert!(cfi_pair(&wrong).unwrap_err().is_call());
+        }
     }
 
     #[test]

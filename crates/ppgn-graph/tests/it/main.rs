@@ -19,6 +19,7 @@ mod random_datasets;
 mod strategies;
 mod stream_fuzz;
 mod stream_memory;
+mod structure;
 mod support;
 mod text;
 mod tu;

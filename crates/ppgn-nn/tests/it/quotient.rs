@@ -1,7 +1,7 @@
 //! The quotient space is the dense one with equal rows merged: same features, same scores, same gradients.
 
 use crate::shared::{Rows, arrays, biased, distance, largest, numbers, on_both_spaces, weighted};
-use ppgn_graph::encode::{Encoding, Kind};
+use ppgn_graph::encode::{Encoding, Kind, Structure};
 use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Graph, GraphBuilder, Schema};
@@ -152,8 +152,12 @@ proptest! {
         seed in 0..1000u64,
     ) {
         let graphs = random_graphs(directed, node_labels, edge_labels, seed);
-        let encoding =
-            Encoding { transposed: directed && seed % 2 == 0, identity: seed % 3 == 0, ..Encoding::from(Kind::Paper) };
+        let structure = match seed % 5 {
+            0 => Structure { degree: true, shortest_paths: 3, walks: 4 },
+            _ => Structure::default(),
+        };
+        let (transposed, identity) = (directed && seed % 2 == 0, seed % 3 == 0);
+        let encoding = Encoding { transposed, identity, structure, ..Encoding::from(Kind::Paper) };
         prop_assert_eq!(check(&graphs, encoding, &[3, 0, 1, 4], &config), Ok(()));
     }
 }
@@ -193,17 +197,20 @@ fn strongly_regular_graphs_have_three_rows() {
     }
     let chosen: Vec<usize> = (0..graphs.len()).rev().collect();
     let encoding = Encoding { identity: true, ..Encoding::from(Kind::Paper) };
-    for encoding in [encoding, Kind::Paper.into(), Kind::Authors.into()] {
+    let walks = Encoding { structure: Structure { degree: true, shortest_paths: 3, walks: 6 }, ..encoding };
+    for encoding in [encoding, walks, Kind::Paper.into(), Kind::Authors.into()] {
         for suffix in [SuffixKind::I, SuffixKind::Ii] {
             check(&graphs, encoding, &chosen, &PpgnConfig { suffix, ..small() }).unwrap();
         }
     }
-    let encoder = encoding.encoder(&Schema::of(&graphs).unwrap()).unwrap();
-    let colours = Colours::encode(&encoder, &graphs, Precision::F32, 3, &Default::default()).unwrap();
     // The rook's graph and the Shrikhande graph have the same colouring: together they have no more rows than one of
-    // them.
-    let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
-    assert_eq!((0..4).map(|level| batch.space().rows(level)).collect::<Vec<_>>(), [3; 4]);
+    // them, with degrees, path lengths and walks too.
+    for encoding in [encoding, walks] {
+        let encoder = encoding.encoder(&Schema::of(&graphs).unwrap()).unwrap();
+        let colours = Colours::encode(&encoder, &graphs, Precision::F32, 3, &Default::default()).unwrap();
+        let batch = Batch::quotient(&colours, &[0, 1]).unwrap();
+        assert_eq!((0..4).map(|level| batch.space().rows(level)).collect::<Vec<_>>(), [3; 4]);
+    }
 }
 
 #[test]

@@ -99,7 +99,8 @@ fn measure(
     let mut rows = vec![0; settings.network.blocks.len() + 1];
     let (rate, seed, epoch) = (training.rate, settings.drawn_from(), 1);
     let (network, adam, memory) = (&mut network, &mut adam, Vec::new());
-    let mut stepper = Stepper { prepared: &prepared, training, network, adam, rate, seed, epoch, memory };
+    let mut stepper =
+        Stepper { prepared: &prepared, training, network, adam, average: None, rate, seed, epoch, memory };
     let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
         let batch = prepared.batch(chosen)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));

@@ -103,6 +103,21 @@ pub struct Epoch {
     /// The test set, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub test: Option<Part>,
+    /// Where these two are of averaged weights, the same of the last weights.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last: Option<Last>,
+}
+
+/// The figures of an epoch's last weights, where others stand for the epoch.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Last {
+    /// The validation set, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation: Option<Part>,
+    /// The test set, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub test: Option<Part>,
 }
 
 /// The best epoch so far.
@@ -146,7 +161,12 @@ impl Epoch {
             let errors = part.mae.iter().filter(|e| !e.is_nan()).chain(part.rmse.iter().flatten());
             part.loss.is_finite() && errors.copied().all(f64::is_finite)
         };
-        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()].into_iter().flatten().all(finite)
+        let last = self.last.iter().flat_map(|last| [last.validation.as_ref(), last.test.as_ref()]);
+        [Some(&self.train), self.validation.as_ref(), self.test.as_ref()]
+            .into_iter()
+            .chain(last)
+            .flatten()
+            .all(finite)
     }
 
     /// The set that is reported, with its name: test, else validation, else training.

@@ -38,7 +38,7 @@ use integrity::{Note, sealed_config, sealed_json, settings_digest, unsealed_json
 use lock::{lock, regular_or_absent, sweep, sweep_beside};
 use ppgn_graph::Defect;
 use ppgn_graph::file::{sync_folder, write_whole};
-use ppgn_nn::{Adam, Ppgn, Values, weights};
+use ppgn_nn::{Adam, Average, Ppgn, Values, weights};
 use read::{cut, found, lines};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -111,6 +111,8 @@ pub struct Run {
 
 pub(crate) const MODEL: &str = "model.safetensors";
 pub(crate) const STATE: &str = "ppgn_state";
+/// What the names of averaged weights begin with in a checkpoint.
+pub(crate) const AVERAGE: &str = "average.";
 
 impl Run {
     /// Makes a new run folder; it must not exist.
@@ -208,12 +210,21 @@ impl Run {
         }
     }
 
-    /// Writes a checkpoint: network, optimiser and state, in one file by one rename.
-    pub(crate) fn checkpoint(&self, network: &Ppgn, adam: &Adam, state: &State) -> Result<()> {
+    /// Writes a checkpoint: network, optimiser, averaged weights if there are any, and state, in one file by one rename.
+    pub(crate) fn checkpoint(
+        &self,
+        network: &Ppgn,
+        adam: &Adam,
+        average: Option<&Average>,
+        state: &State,
+    ) -> Result<()> {
         let layout = network.layout();
         let mut tensors = layout.named("", &arrays(network)?)?;
         tensors.extend(layout.named("adam.first.", &adam.first)?);
         tensors.extend(layout.named("adam.second.", &adam.second)?);
+        if let Some(average) = average {
+            tensors.extend(layout.named(AVERAGE, &average.weights)?);
+        }
         let file = checkpoint_file(&self.path);
         let state = serde_json::to_string(state).map_err(|e| unwritable(&file, &e))?;
         Ok(weights::write(file, &tensors, Some((STATE, &state)))?)

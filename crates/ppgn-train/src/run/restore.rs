@@ -5,15 +5,17 @@ use super::integrity::{
     BestNetwork, RESTORE, Warning, checkpoint_file, read_best, same_settings, with_advice,
 };
 use super::read::read_history;
-use super::{History, Run, STATE, State, exists};
+use super::{AVERAGE, History, Run, STATE, State, exists};
 use crate::error::{Error, Result};
 use ppgn_graph::Defect;
-use ppgn_nn::{Adam, Layout, Ppgn, weights};
+use ppgn_nn::{Adam, Average, Layout, Ppgn, weights};
 
 /// A run as its last checkpoint has it.
 pub(crate) struct Restored {
     pub(crate) network: Ppgn,
     pub(crate) adam: Adam,
+    /// The averaged weights, if the run has them.
+    pub(crate) average: Option<Average>,
     pub(crate) state: State,
     pub(crate) history: History,
     /// Whether the best network on the disk is of the epoch after the checkpoint: the process was killed between the two.
@@ -68,12 +70,12 @@ impl Run {
         let unverified = (!tensors.verified).then(|| Warning::NoChecksum { path: file.clone() });
         let warnings = unverified.into_iter().chain(best.warning).collect();
         let layout = Layout::new(&self.settings.network);
-        // The names of the moments begin with those of no parameter, so each list is checked by itself.
+        // The names of moments and averages begin with those of no parameter, so each list is checked by itself.
         let parameters = weights::Tensors {
             tensors: tensors
                 .tensors
                 .iter()
-                .filter(|(n, _)| !n.starts_with("adam."))
+                .filter(|(n, _)| !n.starts_with("adam.") && !n.starts_with(AVERAGE))
                 .map(|(n, t)| (n.clone(), t.clone()))
                 .collect(),
             ..tensors.clone()
@@ -84,8 +86,12 @@ impl Run {
         adam.first = layout.collect("adam.first.", &tensors)?;
         adam.second = layout.collect("adam.second.", &tensors)?;
         adam.steps = state.steps;
+        let average = match self.settings.training.ema {
+            0.0 => None,
+            decay => Some(Average { decay, weights: layout.collect(AVERAGE, &tensors)? }),
+        };
         let network = Ppgn::new(self.settings.network.clone(), parameters)?;
-        Ok(Some(Restored { network, adam, state, history, best_is_ahead, warnings }))
+        Ok(Some(Restored { network, adam, average, state, history, best_is_ahead, warnings }))
     }
 
     /// The best network, which must be the one that a state names, or that of the epoch after it.

@@ -97,6 +97,9 @@ settings! {
     /// Dropout: probability of an element to be zeroed during training, of the pooled features and of the outputs of the
     /// suffix's hidden layers; the others are scaled by 1/(1-p) [default: 0]
     dropout: f64 => training, (value_name = "P", allow_negative_numbers = true);
+    /// Exponential moving average of the weights, with this decay, such as 0.999 (ramped up in the first steps); figures
+    /// and predictions are those of the averaged weights [default: 0, none]
+    ema: f64 => training, (value_name = "D", allow_negative_numbers = true);
     /// Random seed of weights, batches, splits and subsets [default: 0]
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
@@ -108,7 +111,9 @@ settings! {
     /// brier, mae, rmse, r2 or loss; `validation` (alone, or as in validation,roc-auc) insists on a validation set
     /// [default: accuracy, or the loss of a regression]
     select: Selection => training, (value_name = "METRIC");
-    /// Input encoding: paper, authors or qm9; paper+identity, +transposed and +distances have additional channels
+    /// Input encoding: paper, authors or qm9; paper+identity, +transposed and +distances have additional channels.
+    /// +degree, +distance:D (shortest paths of up to D edges) and +rrwp:K (random walks of up to K steps) go with any:
+    /// paper+identity+rrwp:8
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
     /// What is learned: graph (one class, or targets, per graph), node (per node) or pair (per ordered pair of nodes:
     /// those that have a value, edges or all) [default: graph]

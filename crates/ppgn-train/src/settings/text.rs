@@ -36,24 +36,42 @@ pub fn m3(text: &str) -> Result<M3, String> {
     }
 }
 
-/// An encoding, with additional channels if given: `paper+identity`.
+/// An encoding, with additional channels if given: `paper+identity`, `authors+degree+rrwp:8`.
+///
+/// ```
+/// use ppgn_train::text::encoding;
+/// let walks = encoding("paper+degree+distance:4+rrwp:8").unwrap().structure;
+/// assert_eq!((walks.degree, walks.shortest_paths, walks.walks), (true, 4, 8));
+/// assert_eq!(encoding("paper+rrwp").unwrap_err(), "write rrwp:K with K from 1 to 64, such as rrwp:8");
+/// ```
 pub fn encoding(text: &str) -> Result<Encoding, String> {
     let mut words = text.split('+');
     let kind = words.next().unwrap_or_default().parse::<Kind>().map_err(|e| e.to_string())?;
     let mut encoding = Encoding::from(kind);
     for word in words {
-        match word {
-            "identity" => encoding.identity = true,
-            "transposed" => encoding.transposed = true,
-            "distances" => encoding.distances = true,
+        let (name, count) = word.split_once(':').map_or((word, None), |(name, count)| (name, Some(count)));
+        match (name, count) {
+            ("identity", None) => encoding.identity = true,
+            ("transposed", None) => encoding.transposed = true,
+            ("distances", None) => encoding.distances = true,
+            ("degree", None) => encoding.structure.degree = true,
+            ("distance", _) => encoding.structure.shortest_paths = channels(name, 'D', count)?,
+            ("rrwp", _) => encoding.structure.walks = channels(name, 'K', count)?,
             _ => {
                 return Err(format!(
-                    "`{word}` is not an additional channel; there are identity, transposed and distances"
+                    "`{word}` is not an additional channel; there are identity, transposed, distances, degree, distance:D \
+                     and rrwp:K"
                 ));
             }
         }
     }
     Ok(encoding)
+}
+
+/// The number of channels behind a name: `8` of `rrwp:8`.
+fn channels(name: &str, letter: char, count: Option<&str>) -> Result<u8, String> {
+    let count = count.and_then(|count| count.parse().ok()).filter(|count| (1..=64).contains(count));
+    count.ok_or_else(|| format!("write {name}:{letter} with {letter} from 1 to 64, such as {name}:8"))
 }
 
 /// `80/10/10` or `0.8/0.1/0.1`: the shares of training, validation and test set.
@@ -111,7 +129,17 @@ mod tests {
     #[test]
     fn encodings_and_m3() {
         assert_eq!(encoding("paper+identity"), Ok(Encoding { identity: true, ..Kind::Paper.into() }));
-        assert!(encoding("paper+id").is_err() && encoding("").is_err());
+        for bad in [
+            "paper+id",
+            "",
+            "paper+identity:2",
+            "paper+rrwp:0",
+            "paper+rrwp:65",
+            "paper+distance:-1",
+            "paper+rrwp:8:8",
+        ] {
+            assert!(encoding(bad).is_err(), "{bad}");
+        }
         assert_eq!((m3("identity"), m3("7, 8")), (Ok(M3::Identity), Ok(M3::Mlp(vec![7, 8]))));
         assert!(m3("a").unwrap_err().contains("identity"));
     }

@@ -46,6 +46,9 @@ pub struct Training {
     /// Probability of a pooled feature, or of an output of a hidden layer of the suffix, to be zeroed during training.
     #[serde(default, skip_serializing_if = "is_off")]
     pub dropout: f64,
+    /// Decay of the exponential moving average of the weights, which is then what is evaluated and kept; 0 for none.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub ema: f64,
     /// The random seed of initial weights and batches.
     pub seed: u64,
     /// The floating-point precision.
@@ -82,6 +85,7 @@ impl Default for Training {
             clip: 0.0,
             class_weights: ClassWeights::None,
             dropout: 0.0,
+            ema: 0.0,
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,
@@ -126,6 +130,9 @@ impl Training {
             }
             t if !(0.0..1.0).contains(&t.dropout) => {
                 wrong("the probability of dropout must be from 0 to below 1")
+            }
+            t if !(0.0..1.0).contains(&t.ema) => {
+                wrong("the decay of the averaged weights must be from 0 to below 1")
             }
             t if t.decay_every == 0 => wrong("the learning rate must decay after at least 1 epoch"),
             _ => Ok(()),

@@ -7,7 +7,7 @@ use ppgn_train::{Epoch, Event, Outcome, Overrides, Part, Request, Run, Session, 
 
 fn epoch(number: usize, accuracy: Option<f64>, loss: f64) -> Epoch {
     let part = Part { loss, accuracy, ..Part::default() };
-    Epoch { epoch: number, rate: 0.1, train: part.clone(), validation: Some(part), test: None }
+    Epoch { epoch: number, rate: 0.1, train: part.clone(), validation: Some(part), test: None, last: None }
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn recipes() -> Vec<Overrides> {
         weight_decay: Some(0.05),
         clip: Some(0.5),
         dropout: Some(0.3),
+        ema: Some(0.9),
         ..small()
     };
     let with = |schedule| Overrides { schedule: Some(schedule), ..all.clone() };
@@ -195,6 +196,32 @@ fn recipes_train_the_same_on_both_spaces() {
             }
         }
     }
+}
+
+/// Averaging changes what is evaluated and kept, not the training: beside the averaged weights stand the figures of a run
+/// without averaging. A decay of nearly 0 is no average.
+#[test]
+fn averaged_weights_stand_beside_the_last_ones() {
+    let data = data();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, ema: f64| {
+        let overrides = Overrides { ema: Some(ema), ..small() };
+        trained(&folder.path().join(name), &data, settings(&data, overrides).unwrap())
+    };
+    let ((_, plain), (summary, averaged), (_, none)) =
+        (run("plain", 0.0), run("ema", 0.9), run("none", 1e-12));
+    for ((a, b), c) in plain.iter().zip(&averaged).zip(&none) {
+        let last = b.last.as_ref().unwrap();
+        assert_eq!((&a.train, &a.validation, &a.test), (&b.train, &last.validation, &last.test));
+        assert!(a.last.is_none());
+        assert_ne!(a.test, b.test, "epoch {}", a.epoch);
+        let (loss, almost) = (a.test.as_ref().unwrap().loss, c.test.as_ref().unwrap().loss);
+        assert!((loss - almost).abs() < 1e-5 * loss.max(1.0), "epoch {}: {loss} {almost}", a.epoch);
+    }
+    // The network that is kept is the averaged one of the best epoch.
+    let best = &averaged[summary.best_epoch - 1];
+    let test = summary.sets.unwrap().test.unwrap();
+    assert_eq!(test.metrics.loss, best.test.as_ref().unwrap().loss);
 }
 
 #[test]
@@ -346,6 +373,7 @@ fn wrong_recipes_are_refused() {
     let data = data();
     for (wrong, words) in [
         (Overrides { warmup: Some(5), ..small() }, "warm-up"),
+        (Overrides { ema: Some(1.0), ..small() }, "averaged"),
         (Overrides { weight_decay: Some(-1.0), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(f64::NAN), ..small() }, "weight decay"),
         (Overrides { weight_decay: Some(100.0), ..small() }, "below 1"),

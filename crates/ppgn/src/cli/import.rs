@@ -27,7 +27,7 @@ use std::process::ExitCode;
 pub(crate) struct Args {
     /// The checkpoint: a .tar or .pt with the authors' names under `model_state_dict`
     file: PathBuf,
-    /// Input encoding of the network: authors, paper, qm9, paper+identity or paper+transposed
+    /// Input encoding of the network: authors, paper, qm9, paper+identity, authors+degree and so on, as in training
     #[arg(long, value_name = "ENCODING", default_value = "authors", value_parser = encoding)]
     encoding: Encoding,
     /// The run folder [default: runs/NAME of the file, with a number appended if that exists]

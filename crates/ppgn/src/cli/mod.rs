@@ -6,6 +6,7 @@ mod completions;
 mod data;
 mod division;
 mod embed;
+mod express;
 mod folder;
 mod hint;
 mod import;
@@ -59,6 +60,8 @@ enum Command {
     Runs(runs::Args),
     /// Write the network that computes a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
+    /// Measure how many pairs of graphs a network tells apart, beside the test that bounds it
+    Express(Box<express::Args>),
     /// Import a PyTorch checkpoint of the paper's authors as a run
     Import(import::Args),
     /// Cross-validate by the protocol of the paper's Table 1, or by a fair one, resumable fold by fold
@@ -88,6 +91,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Embed(args) => embed::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Express(args) => express::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Cv(args) => protocol::cv::run(&args),
         Command::Search(args) => protocol::search::run(&args),

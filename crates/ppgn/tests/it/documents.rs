@@ -264,6 +264,7 @@ documents! {
     compile "docs/compile.md"
     data "docs/data.md"
     encodings "docs/encodings.md"
+    expressiveness "docs/expressiveness.md"
     formats "docs/formats.md"
     generators "docs/generators.md"
     molecules "docs/molecules.md"

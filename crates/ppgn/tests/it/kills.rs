@@ -100,7 +100,7 @@ fn training_survives_kills() {
 
 #[test]
 fn every_recipe_option_survives_kills() {
-    let recipe = "--weight-decay 0.01 --clip 1 --warmup 3 --schedule plateau --decay-every 2 --patience 140 --dropout 0.2 \
+    let recipe = "--weight-decay 0.01 --clip 1 --warmup 3 --schedule plateau --decay-every 2 --patience 140 --dropout 0.2 --ema 0.99 \
                   --class-weights balanced";
     let line = format!("train {TINY} --split 50/25/25 --epochs 150 {recipe}");
     killed("recipe", &line, |run| {

@@ -4,6 +4,7 @@ mod bench;
 mod compile;
 mod data;
 mod documents;
+mod express;
 mod front;
 mod integrity;
 mod kills;

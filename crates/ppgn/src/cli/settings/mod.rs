@@ -66,6 +66,12 @@ impl SettingsArgs {
         nothing_else.then_some(epochs)
     }
 
+    /// Whether file or command line name a preset.
+    pub(crate) fn names_preset(&self) -> Result<bool> {
+        let file = self.config.as_deref().map(read_file).transpose()?;
+        Ok(self.preset.is_some() || file.is_some_and(|file| file.preset.is_some()))
+    }
+
     /// Merges file and command line.
     pub(crate) fn chosen(&self) -> Result<Chosen> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The cells of docs/results.md: accuracy on the paper's eight sets, cell by cell, resumable.
+
+    cargo build --release
+    python3 benches/results/measure.py --sets MUTAG,PTC --rows small --seeds 0-2
+    python3 benches/results/measure.py --rows modern --fair
+    python3 benches/results/measure.py --list                       # what there is and what is missing
+
+A cell is one cross-validation: a set, a row (a network with its settings, `ROWS` below) and a seed. It is run by `ppgn cv`
+in `--work DIR`, so a killed cell goes on where it was, fold by fold and epoch by epoch. A finished cell is copied to
+`docs/results/SET/ROW-SEED.json` (`-fair` with `--fair`): the whole `cv.json` with its curves, and the command, the
+commit and the processor beside it. What is there already is not run again. `--folds 1-2` measures some folds only; the table
+marks them. `table.py` makes the document from these files; `baselines.py` adds the rows that are not networks of ours.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RESULTS = os.path.join(ROOT, "docs", "results")
+# As Table 1 has them.
+SETS = ["MUTAG", "PTC", "PROTEINS", "NCI1", "NCI109", "COLLAB", "IMDBBINARY", "IMDBMULTI"]
+# A row of the table: its settings on the command line.
+ROWS = {
+    "small": "--preset small",
+    "paper-1": "--preset paper-1",
+    "lin": "--preset small --model lin",
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
+    parser.add_argument("--rows", default="small", help=f"separated by commas: {', '.join(ROWS)}")
+    parser.add_argument("--seeds", default="0-2", help="such as 0 or 0-2")
+    parser.add_argument("--folds", help="some folds only, such as 1-2")
+    parser.add_argument("--fair", action="store_true", help="choose the epoch on a part of the training folds")
+    parser.add_argument("--list", action="store_true", help="say what is there and what is missing")
+    parser.add_argument("--work", default=os.path.join(ROOT, "runs", "results"), help="the folder of the runs")
+    parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
+    args = parser.parse_args()
+    rows = args.rows.split(",")
+    unknown = [row for row in rows if row not in ROWS]
+    if unknown:
+        parser.error(f"there is no row `{unknown[0]}`; there are {', '.join(ROWS)}")
+    for cell in [(s, row, seed) for row in rows for s in args.sets.split(",") for seed in seeds(args.seeds)]:
+        path = place(*cell, args.fair)
+        if args.list:
+            print(f"{'there  ' if os.path.exists(path) else 'missing'}  {os.path.relpath(path, ROOT)}")
+        elif not os.path.exists(path):
+            measure(args, *cell, path)
+
+
+def seeds(text):
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def place(dataset, row, seed, fair):
+    return os.path.join(RESULTS, dataset, f"{row}-{seed}{'-fair' if fair else ''}.json")
+
+
+def measure(args, dataset, row, seed, path):
+    name = os.path.basename(path).removesuffix(".json")
+    words = ["cv", dataset, *shlex.split(ROWS[row]), "--seed", str(seed)]
+    words += ["--select", "validation"] if args.fair else []
+    words += ["--folds", args.folds] if args.folds else []
+    print("ppgn", *words, file=sys.stderr, flush=True)
+    run = subprocess.run(
+        [args.ppgn, *words, "--out", os.path.join(args.work, dataset, name), "--json"], stdout=subprocess.PIPE, text=True
+    )
+    if run.returncode:
+        sys.exit(run.returncode)
+    result = json.loads(run.stdout.splitlines()[-1])
+    result.pop("out")
+    keep(path, {"command": " ".join(["ppgn", *words]), **where(), **result})
+    print(f"{dataset} {name}: {headline(result)}", file=sys.stderr, flush=True)
+
+
+def where():
+    """The machine and the commit of a measurement."""
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=subprocess.PIPE, text=True)
+    return {"commit": commit.stdout.strip(), "cores": os.cpu_count(), "processor": processor()}
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return platform.processor()
+    name = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+    flags = next((line for line in lines if line.startswith("flags")), "")
+    return f"{name}, {'AVX-512' if ' avx512f' in flags else 'AVX2' if ' avx2' in flags else 'no AVX2'}"
+
+
+def keep(path, result):
+    """Writes a file as a whole or not at all."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".part", "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".part", path)
+
+
+def headline(result):
+    fair = result.get("fair")
+    value = fair["mean"] if fair else result["accuracy_mean"]
+    return f"{100 * value:.2f} % after {result['seconds_training']:.0f} s of training"
+
+
+if __name__ == "__main__":
+    main()
