@@ -112,7 +112,7 @@ impl Learnable {
         }
         if known.width() != self.targets.len() {
             let (found, wanted) = (known.width(), self.targets.len());
-            return Err(format!("{found} targets per {}, but the dataset has {wanted}", item.name()));
+            return Err(format!("targets per {}: {found} given, {wanted} in the dataset", item.name()));
         }
         match known.0.values.iter().position(|y| y.is_infinite()) {
             Some(at) => Err(format!(
@@ -306,7 +306,10 @@ mod tests {
             "pair (2, 0) has a value, but the graph has 2 nodes"
         );
         assert!(check(&[1], &[Some(1)], &[]).unwrap_err().contains("class 1 of pair (0, 1) is not among"));
-        assert_eq!(check(&[1], &[Some(2)], &[0.5]).unwrap_err(), "1 targets per pair, but the dataset has 0");
+        assert_eq!(
+            check(&[1], &[Some(2)], &[0.5]).unwrap_err(),
+            "targets per pair: 1 given, 0 in the dataset"
+        );
         assert!(learnable.check(&Known::default(), Item::Node, 0).is_ok());
     }
 }

@@ -126,11 +126,11 @@ fn what_is_wrong_in_a_line_is_told() {
             r#"{"n":2,"node_classes":[0,"x"]}"#,
             "a node has the class `x`, a string, but the classes are integers",
         ),
-        (r#"{"n":2,"node_targets":[0.5,0.5]}"#, "1 targets of a node, but the dataset has 0"),
+        (r#"{"n":2,"node_targets":[0.5,0.5]}"#, "targets per node: 1 given, 0 in the dataset"),
         (r#"{"n":2,"pair_classes":[[0,1,1]]}"#, "a class of a pair, but the dataset has none"),
         (r#"{"n":2,"pair_targets":[[0,2,1]]}"#, "the pair 0 2 is out of range, there are 2 nodes"),
         (r#"{"n":2,"pair_targets":[[0.5,1,1]]}"#, "row 0 of `pair_targets` does not begin with two nodes"),
-        (r#"{"n":2,"pair_targets":[[0,1]]}"#, "0 targets of a pair, but the dataset has 1"),
+        (r#"{"n":2,"pair_targets":[[0,1]]}"#, "targets per pair: 0 given, 1 in the dataset"),
         (r#"{"n":2,"pair_targets":[[0,1,1],[0,1,2]]}"#, "the targets of a pair are there twice"),
         (r#"{"n":2,"pair_targets":[[0]]}"#, "a row of `pair_targets` has two nodes and a number per target"),
     ] {

@@ -257,7 +257,7 @@ impl<'a> Rows<'a> {
         let wanted = self.learnable.targets.len();
         if values.len() != wanted {
             let of = self.item.name();
-            return Err(format!("{} targets of a {of}, but the dataset has {wanted}", values.len()));
+            return Err(format!("targets per {of}: {} given, {wanted} in the dataset", values.len()));
         }
         let values = values.iter().map(|&Maybe(y)| y).collect();
         match self.rows.entry(place).or_default().1.replace(values) {
