@@ -173,7 +173,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None, and the graphs have none"
             )
         if self._level() != "graph":
-            return graphs, list(y)
+            return graphs, y
         y = np.asarray(y)
         if y.shape[:1] != (len(graphs),):
             raise ValueError(
@@ -248,7 +248,7 @@ class _Estimator(TransformerMixin, BaseEstimator):
         like = X if isinstance(X, Dataset) else Dataset(graphs)
         if level == "graph":
             return like._relabelled(graphs, labels, folds)
-        nothing = {"classes": None, "words": None, "targets": None, "names": []}
+        nothing: dict[str, Any] = {"classes": None, "words": None, "targets": None, "names": []}
         data = like._relabelled(graphs, nothing, folds)
         known = labels.get("known")
         return data._with_items(level, labels["classes"], known, labels["targets"], labels["names"])
@@ -513,8 +513,10 @@ class PPGNClassifier(ClassifierMixin, _Estimator):
         return rows
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of every class, in the order of `classes_`: shape (graphs, classes); with outputs per node or pair, one
-        array per graph, (n, classes) or (n, n, classes)."""
+        """The probability of every class, in the order of `classes_`: shape (graphs, classes).
+
+        With outputs per node or pair, one array per graph, (n, classes) or (n, n, classes).
+        """
         data = self._taken(X)
         return self._by_graph(self._probabilities(data), data)
 
@@ -575,8 +577,10 @@ class PPGNRegressor(RegressorMixin, _Estimator):
         return labels_of(table, number, names)
 
     def predict(self, X: Any) -> Any:
-        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions; with outputs per node or pair, one array
-        per graph, of the shape of its `y`."""
+        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions.
+
+        With outputs per node or pair, one array per graph, of the shape of its `y`.
+        """
         data = self._taken(X)
         rows: npt.NDArray[np.float64] = self._predictor.predict(data)[1]
         return self._by_graph(rows[:, 0] if self._flat else rows, data)

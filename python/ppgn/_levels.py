@@ -21,7 +21,10 @@ def flattened(y: Any, graphs: Sequence[Graph], level: str) -> npt.NDArray[Any]:
     """The values of all nodes or pairs, graph after graph: shape (items,), or (items, targets)."""
     if isinstance(y, np.ndarray) and y.dtype.kind != "O" and y.ndim < 2:
         raise ValueError(f"y: with level={level!r}, one array per graph is needed, not one value per graph")
-    parts = list(y)
+    try:
+        parts = list(y)
+    except TypeError:
+        raise ValueError(f"y: with level={level!r}, one array per graph is needed") from None
     if len(parts) != len(graphs):
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{len(graphs)}, {len(parts)}]"
@@ -54,7 +57,7 @@ def split(rows: npt.NDArray[Any], graphs: Sequence[Graph], level: str) -> list[n
 def known(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which classes are known: those that are neither NaN nor None."""
     if y.dtype.kind == "f":
-        return ~np.isnan(y)
+        return np.asarray(~np.isnan(y), dtype=bool)
     if y.dtype.kind == "O":
         return np.array([value is not None and value == value for value in y], dtype=bool)
     return np.ones(len(y), dtype=bool)
