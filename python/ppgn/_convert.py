@@ -208,7 +208,7 @@ def _readers(item: Any) -> Callable[[Any, Options], Graph] | None:
         return from_networkx
     if hasattr(item, "get_edgelist") and hasattr(item, "vcount"):
         return from_igraph
-    if hasattr(item, "GetAtoms") and hasattr(item, "GetBonds"):
+    if _molecules.is_rdkit(item):
         return lambda molecule, _: _molecules.from_rdkit(molecule)
     if hasattr(item, "edge_index"):
         return from_pyg
@@ -243,6 +243,18 @@ def kind_of_strings(texts: Sequence[str], strings: str = "auto") -> str:
     return "smiles"
 
 
+def kind_among(items: Iterable[Any], strings: str = "auto") -> str:
+    """What the strings among items are; `strings` itself where there are none."""
+    texts = [item.decode() if isinstance(item, bytes) else item for item in items if _is_text(item)]
+    return kind_of_strings(texts, strings) if texts else strings
+
+
+def are_molecules(items: Sequence[Any], strings: str) -> bool:
+    """Whether all items are molecules: RDKit's objects, or strings that are SMILES."""
+    smiles = strings == "smiles"
+    return len(items) > 0 and all(smiles if _is_text(item) else _molecules.is_rdkit(item) for item in items)
+
+
 def as_graphs(graphs: Any, options: Options | None = None) -> list[Graph]:
     """A sequence of graphs of any kinds as a list of `Graph`; a wrong item is a ValueError with its position."""
     if isinstance(graphs, Dataset):
@@ -259,8 +271,7 @@ def as_graphs(graphs: Any, options: Options | None = None) -> list[Graph]:
         items = list(graphs)
     except TypeError:
         raise ValueError(f"a sequence of graphs is needed, not {type(graphs).__name__}") from None
-    texts = [item.decode() if isinstance(item, bytes) else item for item in items if _is_text(item)]
-    strings = kind_of_strings(texts, options.strings) if texts else "graph6"
+    strings = kind_among(items, options.strings)
     out = []
     for position, item in enumerate(items):
         try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _ppgn
-from ._convert import Options, _array, as_graphs
+from ._convert import Options, _array, are_molecules, as_graphs, kind_among
 from ._ppgn import Dataset, Graph
 
 
@@ -91,10 +92,17 @@ def _y_of(graphs: Any) -> npt.NDArray[Any] | None:
 
 def prepare(
     graphs: Any, y: Any, targets: Sequence[str] | None, folds: Any, options: dict[str, Any]
-) -> tuple[list[Graph], dict[str, Any], list[tuple[Any, Any]]]:
+) -> tuple[list[Graph], dict[str, Any], list[tuple[Any, Any]], bool]:
     """The arguments of `Dataset`, converted."""
     items = graphs if isinstance(graphs, (list, tuple, Dataset)) else list(graphs)
     if y is None:
         y = items.y if isinstance(items, Dataset) else _y_of(items)
-    converted = as_graphs(items, Options.of(**options))
-    return converted, labels_of(y, len(converted), targets), [(train, test) for train, test in folds or ()]
+    if isinstance(items, Dataset):
+        converted, molecules = as_graphs(items), False
+    else:
+        wanted = Options.of(**options)
+        strings = kind_among(items, wanted.strings)
+        converted = as_graphs(items, replace(wanted, strings=strings))
+        molecules = are_molecules(items, strings)
+    labels = labels_of(y, len(converted), targets)
+    return converted, labels, [(train, test) for train, test in folds or ()], molecules

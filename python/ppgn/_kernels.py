@@ -23,6 +23,16 @@ class _OnColours(TransformerMixin, BaseEstimator):
     edge_label: str | None
     strings: str
 
+    def __init__(
+        self, n_iter: int, labels: bool, attributes: bool, node_label: str | None, edge_label: str | None, strings: str
+    ) -> None:
+        self.n_iter = n_iter
+        self.labels = labels
+        self.attributes = attributes
+        self.node_label = node_label
+        self.edge_label = edge_label
+        self.strings = strings
+
     def _graphs(self, X: Any) -> list[_ppgn.Graph]:
         options = Options.of(node_label=self.node_label, edge_label=self.edge_label, strings=self.strings)
         graphs = as_graphs(X, options)
@@ -85,13 +95,8 @@ class WLKernel(_OnColours):
         edge_label: str | None = None,
         strings: str = "auto",
     ) -> None:
-        self.n_iter = n_iter
+        super().__init__(n_iter, labels, attributes, node_label, edge_label, strings)
         self.normalize = normalize
-        self.labels = labels
-        self.attributes = attributes
-        self.node_label = node_label
-        self.edge_label = edge_label
-        self.strings = strings
 
     def fit(self, X: Any, y: Any = None) -> WLKernel:
         """Keep the training graphs."""
@@ -169,13 +174,8 @@ class WLVectorizer(_OnColours):
         edge_label: str | None = None,
         strings: str = "auto",
     ) -> None:
-        self.n_iter = n_iter
+        super().__init__(n_iter, labels, attributes, node_label, edge_label, strings)
         self.sparse = sparse
-        self.labels = labels
-        self.attributes = attributes
-        self.node_label = node_label
-        self.edge_label = edge_label
-        self.strings = strings
 
     def fit(self, X: Any, y: Any = None) -> WLVectorizer:
         """Find the colours of the training graphs."""

@@ -54,6 +54,15 @@ def split(rows: npt.NDArray[Any], graphs: Sequence[Graph], level: str) -> list[n
     return parts
 
 
+def weights(
+    given: npt.NDArray[np.float64] | None, graphs: Sequence[Graph], level: str
+) -> npt.NDArray[np.float64] | None:
+    """How much every node or pair counts: as much as its graph."""
+    if given is None:
+        return None
+    return np.repeat(given, [int(np.prod(shape(graph, level))) for graph in graphs])
+
+
 def known(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which classes are known: those that are neither NaN nor None."""
     if y.dtype.kind == "f":

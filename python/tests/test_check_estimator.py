@@ -30,11 +30,11 @@ class _OnRows:
         path = [(i, i + 1) for i in range(X.shape[1] - 1)]
         return [ppgn.Graph(X.shape[1], path, node_attributes=row) for row in np.asarray(X, dtype=float)]
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         if y is None and hasattr(self, "predict"):
             raise ValueError("requires y to be passed, but the target y is None")
         graphs = self._rows(X, reset=True)
-        return super().fit(graphs, y, **params)  # type: ignore[misc]
+        return super().fit(graphs, y, sample_weight=sample_weight)  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -65,10 +65,10 @@ class RowRegressor(_OnRows, ppgn.PPGNRegressor):
     predict, transform = _on_rows("predict"), _on_rows("transform")
 
 
-ESTIMATORS = [
-    RowClassifier(epochs=1, blocks=[4], random_state=0, validation=None),
-    RowRegressor(epochs=1, blocks=[4], random_state=0, validation=None),
-]
+#: All graphs in one batch, so that a weight of 2 can be a graph twice: who shares a batch is drawn by position.
+SETTINGS: dict[str, Any] = {"epochs": 1, "blocks": [4], "batch": 1000, "random_state": 0, "validation": None}
+
+ESTIMATORS = [RowClassifier(**SETTINGS), RowRegressor(**SETTINGS)]
 
 #: The checks of scikit-learn 1.6 and later that pass; newer versions have more.
 PASS = [
@@ -112,6 +112,12 @@ PASS = [
     "check_n_features_in",
     "check_fit1d",
     "check_fit2d_predict1d",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
 ]
 
 
@@ -132,4 +138,5 @@ def test_every_check_passes(estimator: Any) -> None:
         "check_array_api_input",
         "check_classifier_data_not_an_array",
         "check_regressor_data_not_an_array",
+        "check_sample_weights_pandas_series",
     }

@@ -74,7 +74,8 @@ def test_validation_chooses_the_epoch(csl: ppgn.Dataset) -> None:
     none = ppgn.PPGNClassifier(**SMALL, validation=None).fit(csl, csl.y)
     assert "validation" not in none.history_[0]
     given = ppgn.PPGNClassifier(**SMALL, validation=(csl[::3], csl[::3].y)).fit(csl, csl.y)
-    assert len(given.history_) == 3
+    assert len(given.history_) == 3 and "validation" in given.history_[0] and "test" not in given.history_[0]
+    assert ppgn.PPGNClassifier(**SMALL, validation=(csl[::3], csl[::3].y), patience=1).fit(csl, csl.y).n_iter_ <= 3
     for wrong in (0.0, 1.5, "some"):
         with pytest.raises(ValueError, match="validation"):
             ppgn.PPGNClassifier(**SMALL, validation=wrong).fit(csl, csl.y)

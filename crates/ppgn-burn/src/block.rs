@@ -5,9 +5,9 @@ use crate::linear::{Cutter, Linear};
 use crate::mlp::Mlp;
 use crate::space::Space;
 use burn::tensor::Tensor;
-use ppgn_nn::Scale;
 use ppgn_nn::kernels::Product;
 use ppgn_nn::model::{self, Description, Layer};
+use ppgn_nn::{Activation, Scale};
 
 /// A [`Description`] with its parameters.
 #[derive(Debug, Clone)]
@@ -35,7 +35,8 @@ enum Made {
 impl Block {
     /// The block of a description, from its array of parameters.
     pub(crate) fn cut(description: &Description, cutter: &mut Cutter<'_>) -> Self {
-        let branches = description.branches.iter().map(|branch| Branch::cut(branch, cutter)).collect();
+        let cut = |branch| Branch::cut(branch, description.activation, cutter);
+        let branches = description.branches.iter().map(cut).collect();
         let join = description.join.as_ref().map(|_| cutter.linear());
         Block { branches, join, residual: description.residual }
     }
@@ -62,8 +63,8 @@ impl Block {
 }
 
 impl Branch {
-    fn cut(branch: &model::Branch, cutter: &mut Cutter<'_>) -> Self {
-        let mut mlp = |layers: &[Layer]| Mlp::cut(cutter, layers.len());
+    fn cut(branch: &model::Branch, activation: Activation, cutter: &mut Cutter<'_>) -> Self {
+        let mut mlp = |layers: &[Layer]| Mlp::cut(cutter, layers.len(), activation);
         match branch {
             model::Branch::Skip => Branch::Skip,
             model::Branch::Rows(layers) => Branch::Rows(mlp(layers)),
@@ -72,7 +73,7 @@ impl Branch {
                 Branch::Product { product: *product, factors, norm: *norm }
             }
             model::Branch::Equivariant(layers) => {
-                Branch::Equivariant(layers.iter().map(|_| Equivariant::cut(cutter)).collect())
+                Branch::Equivariant(layers.iter().map(|_| Equivariant::cut(cutter, activation)).collect())
             }
         }
     }

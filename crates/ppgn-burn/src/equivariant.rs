@@ -6,20 +6,22 @@
 //! broadcasts. Only two of the fifteen map all n^2 rows.
 
 use crate::linear::Cutter;
+use crate::mlp::activate;
 use crate::product::{join, rows};
-use burn::tensor::activation::relu;
 use burn::tensor::{Tensor, TensorData, s};
 use ppgn_nn::equivariant::partitions;
-use ppgn_nn::{Dense, Group};
+use ppgn_nn::{Activation, Dense, Group};
 use std::collections::BTreeMap;
 
-/// `Y = ReLU(sum over the partitions p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means.
+/// `Y = f(sum over the partitions p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means.
 #[derive(Debug, Clone)]
 pub(crate) struct Equivariant {
     /// A, `[15, inputs, outputs]`, in the order of [`partitions`].
     weight: Tensor<3>,
     /// b, `[2, outputs]`.
     bias: Tensor<2>,
+    /// f.
+    activation: Activation,
 }
 
 /// How the result of an operation is put into the output: on the diagonal alone, and along which of the two indices it
@@ -32,11 +34,12 @@ struct Target {
 
 impl Equivariant {
     /// The next layer of an array. There must be one.
-    pub(crate) fn cut(cutter: &mut Cutter<'_>) -> Self {
+    pub(crate) fn cut(cutter: &mut Cutter<'_>, activation: Activation) -> Self {
         let [(weight, shape), (bias, biases)] = cutter.layer();
         Equivariant {
             weight: weight.reshape([shape[0], shape[1], shape[2]]),
             bias: bias.reshape([biases[0], biases[1]]),
+            activation,
         }
     }
 
@@ -50,7 +53,7 @@ impl Equivariant {
         let part = |group: &Group| self.group(group, rows(space, group, &x));
         let y = join(space, part)
             .unwrap_or_else(|| Tensor::zeros([0, self.bias.dims()[1]], (&x.device(), x.dtype())));
-        relu(y)
+        activate(self.activation, y)
     }
 
     fn group(&self, group: &Group, x: Tensor<2>) -> Tensor<2> {

@@ -2,27 +2,36 @@
 
 use crate::linear::{Cutter, Linear};
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
+use burn::tensor::activation::{gelu, relu};
+use ppgn_nn::Activation;
 
-/// Linear layers, each followed by a ReLU, also the last: `X <- max(0, X A_i^T + b_i)` for every layer i.
-///
-/// ReLU's derivative at 0 is 0.
+/// The function after every layer. ReLU's derivative at 0 is 0.
+pub(crate) fn activate<const D: usize>(activation: Activation, x: Tensor<D>) -> Tensor<D> {
+    match activation {
+        Activation::Relu => relu(x),
+        Activation::Sin => x.sin(),
+        Activation::Gelu => gelu(x),
+    }
+}
+
+/// Linear layers, each followed by the activation, also the last: `X <- f(X A_i^T + b_i)` for every layer i.
 #[derive(Debug, Clone)]
 pub(crate) struct Mlp {
     layers: Vec<Linear>,
+    activation: Activation,
 }
 
 impl Mlp {
     /// An MLP of the next layers of an array.
-    pub(crate) fn cut(cutter: &mut Cutter<'_>, layers: usize) -> Self {
-        Mlp { layers: (0..layers).map(|_| cutter.linear()).collect() }
+    pub(crate) fn cut(cutter: &mut Cutter<'_>, layers: usize, activation: Activation) -> Self {
+        Mlp { layers: (0..layers).map(|_| cutter.linear()).collect(), activation }
     }
 
     /// # Shapes
     /// - `x`: `[rows, inputs]`
     /// - result: `[rows, outputs]`
     pub(crate) fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        self.layers.iter().fold(x, |x, layer| relu(layer.forward(x)))
+        self.layers.iter().fold(x, |x, layer| activate(self.activation, layer.forward(x)))
     }
 }
 
@@ -36,7 +45,8 @@ mod tests {
         let device = Device::flex().autodiff();
         let weight = Tensor::<2>::from_floats([[1.0], [-1.0]], &device).require_grad();
         let bias = Tensor::<1>::from_floats([-1.0, 0.0], &device).require_grad();
-        let mlp = Mlp { layers: vec![Linear { weight: weight.clone(), bias: bias.clone() }] };
+        let layers = vec![Linear { weight: weight.clone(), bias: bias.clone() }];
+        let mlp = Mlp { layers, activation: Activation::Relu };
         let x = Tensor::<2>::from_floats([[1.0], [3.0], [-2.0]], &device);
         let y = mlp.forward(x);
         assert_eq!(y.clone().try_into_vec_as::<f32>().unwrap(), [0.0, 0.0, 2.0, 0.0, 0.0, 2.0]);

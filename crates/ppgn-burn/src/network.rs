@@ -2,6 +2,7 @@
 
 use crate::block::Block;
 use crate::linear::Cutter;
+use crate::mlp::activate;
 use crate::space::Space;
 use crate::suffix::Suffix;
 use crate::transfer::{download, dtype, upload};
@@ -99,7 +100,7 @@ impl Composed {
     fn scores(&self, parameters: &[Vec<Tensor<1>>], batch: &Batch) -> Result<Tensor<2>> {
         let last = self.blocks.len();
         let mut cutter = Cutter::new(&self.layout.arrays()[last].parts, &parameters[last]);
-        let suffix = Suffix::cut(self.config.suffix, &mut cutter);
+        let suffix = Suffix::cut(self.config.suffix, self.config.activation, &mut cutter);
         Ok(suffix.forward(self.features(parameters, batch)?))
     }
 
@@ -115,7 +116,11 @@ impl Composed {
             let block = Block::cut(block, &mut Cutter::new(&array.parts, tensors));
             x = block.forward(l, x, &space, self.config.scale); // [rows(l + 1), width]
             if self.config.pools_after(l) {
-                pooled.push(space.pool(l + 1, x.clone(), self.config.pooling)); // [graphs, patterns * width]
+                let read = match self.config.activate_pooled {
+                    true => activate(self.config.activation, x.clone()),
+                    false => x.clone(),
+                };
+                pooled.push(space.pool(l + 1, read, self.config.pooling)); // [graphs, patterns * width]
             }
         }
         Ok(pooled)

@@ -14,11 +14,14 @@ use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use ppgn_nn::kernels::{Patterns, patterns};
 use ppgn_nn::{Dense, Group, Pooling, Quotient};
 
+/// The tuples that are not of a pattern, `[1, n^k, 1]`, and the number of those that are.
+type Without = (Tensor<3, Bool>, f64);
+
 /// What pooling on the dense space needs on the device.
 #[derive(Debug, Clone)]
 pub(crate) struct Masks {
-    /// For every group and pattern, the tuples that are *not* of it, `[1, n^k, 1]`; nothing where none is.
-    groups: Vec<Vec<Option<Tensor<3, Bool>>>>,
+    /// For every group and pattern, the tuples that are *not* of it; nothing where none is.
+    groups: Vec<Vec<Option<Without>>>,
     /// Where each given graph lies, if not in the given order.
     places: Option<Tensor<1, Int>>,
 }
@@ -30,8 +33,9 @@ impl Masks {
             let mut without = vec![vec![true; group.each]; patterns(space.order())];
             walk.each(group.nodes, |place, pattern| without[pattern][place] = false);
             let mask = |without: Vec<bool>| {
+                let count = without.iter().filter(|&&without| !without).count() as f64;
                 let data = TensorData::new(without, [1, group.each, 1]);
-                Tensor::from_data(data, device)
+                (Tensor::from_data(data, device), count)
             };
             let present = |without: Vec<bool>| without.contains(&false).then(|| mask(without));
             without.into_iter().map(present).collect()
@@ -49,15 +53,16 @@ impl Masks {
     /// - `x`: `[rows, channels]`
     /// - result: `[graphs, patterns * channels]`, graphs in the order in which they were given
     pub(crate) fn pool(&self, space: &Dense, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
-        let group = |(group, masks): (&Group, &Vec<Option<Tensor<3, Bool>>>)| {
+        let group = |(group, masks): (&Group, &Vec<Option<Without>>)| {
             let (g, channels) = (group.graphs, x.dims()[1]);
             let tuples = || rows(space, group, &x).reshape([g, group.each, channels]);
-            let part = |mask: &Option<Tensor<3, Bool>>| match (mask, pooling) {
+            let part = |mask: &Option<Without>| match (mask, pooling) {
                 (None, _) => Tensor::zeros([g, channels], (&x.device(), x.dtype())),
-                (Some(mask), Pooling::Max) => maximum(tuples(), Some(mask), None),
-                (Some(mask), Pooling::Sum) => {
+                (Some((mask, _)), Pooling::Max) => maximum(tuples(), Some(mask), None),
+                (Some((mask, count)), Pooling::Sum | Pooling::Mean) => {
                     let mask = mask.clone().expand([g, group.each, channels]);
-                    tuples().mask_fill(mask, 0.0).sum_dim(1).squeeze_dim(1) // [g, channels]
+                    let sums = tuples().mask_fill(mask, 0.0).sum_dim(1).squeeze_dim(1); // [g, channels]
+                    if pooling == Pooling::Mean { sums / *count } else { sums }
                 }
             };
             Tensor::cat(masks.iter().map(part).collect(), 1) // [g, patterns * channels]
@@ -123,6 +128,10 @@ impl Segments {
             match pooling {
                 Pooling::Max => maximum(chosen, None, Some(weights)),
                 Pooling::Sum => (chosen * weights.clone()).sum_dim(1).squeeze_dim(1), // [graphs, channels]
+                Pooling::Mean => {
+                    let sums: Tensor<3> = (chosen * weights.clone()).sum_dim(1); // [graphs, 1, channels]
+                    (sums / weights.clone().sum_dim(1)).squeeze_dim(1)
+                }
             }
         };
         Tensor::cat(self.0.iter().map(part).collect(), 1)
@@ -203,6 +212,7 @@ mod tests {
         let maxima = pool(Pooling::Max);
         assert_eq!(maxima.clone().try_into_vec_as::<f64>().unwrap(), [4.0, 0.0]);
         assert_eq!(pool(Pooling::Sum).try_into_vec_as::<f64>().unwrap(), [14.0, 0.0]);
+        assert_eq!(pool(Pooling::Mean).try_into_vec_as::<f64>().unwrap(), [14.0 / 6.0, 0.0]);
         let gradients = maxima.sum_dim(0).backward();
         let gradient: Vec<f64> = x.grad(&gradients).unwrap().try_into_vec_as().unwrap();
         assert_eq!(gradient, [0.25, 0.75, 0.0]);
@@ -214,6 +224,8 @@ mod tests {
         let x = tensor(&Device::flex(), &[8.0, 1.0, 2.0, 3.0, 4.0]);
         let sums: Vec<f64> = dense(&space, x.clone(), Pooling::Sum).try_into_vec_as().unwrap();
         assert_eq!(sums, [5.0, 5.0, 0.0, 0.0, 8.0, 0.0]);
+        let means: Vec<f64> = dense(&space, x.clone(), Pooling::Mean).try_into_vec_as().unwrap();
+        assert_eq!(means, [2.5, 2.5, 0.0, 0.0, 8.0, 0.0]);
         let maxima: Vec<f64> = dense(&space, x, Pooling::Max).try_into_vec_as().unwrap();
         assert_eq!(maxima, [4.0, 3.0, 0.0, 0.0, 8.0, 0.0]);
     }

@@ -26,6 +26,7 @@ pub mod format;
 pub mod generate;
 pub mod locate;
 pub mod memory;
+pub mod molecule;
 pub mod random;
 pub mod split;
 pub mod summary;

@@ -62,6 +62,12 @@ impl Stream {
         low + (high - low) * self.unit()
     }
 
+    /// A normal number with mean 0 and variance 1, of two uniform ones (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
     /// Puts the items in uniformly random order (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {

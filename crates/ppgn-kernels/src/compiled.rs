@@ -5,6 +5,7 @@
 //! optimisation where that crate has none. So public functions that compute call a method of this trait; its
 //! implementations are not generic, and their code, with all that they call, is made here.
 
+use crate::activation::Activation;
 use crate::adam::AdamStep;
 use crate::block::{Block, Keep, Kept, Pairs};
 use crate::linear::Layer;
@@ -73,6 +74,17 @@ compiled! {
     fn pool_sum_backward(
         pools: Pools<'_>, channels: usize, d: &[Self], dx: &mut [Self],
     ) = crate::pool::pool_sum_backward_generic;
+
+    fn pool_mean(
+        pools: Pools<'_>, channels: usize, x: &[Self], to: &mut [Self],
+    ) = crate::pool::pool_mean_generic;
+    fn pool_mean_backward(
+        pools: Pools<'_>, channels: usize, d: &[Self], dx: &mut [Self],
+    ) = crate::pool::pool_mean_backward_generic;
+    fn activate(activation: Activation, x: &mut [Self]) = crate::activation::activate_generic;
+    fn activate_backward(
+        activation: Activation, x: &[Self], d: &mut [Self],
+    ) = crate::activation::activate_backward_generic;
 
     fn suffix_forward(
         suffix: &Suffix<'_, Self>, workspace: &Workspace, graphs: usize, pooled: &[Buffer<Self>],

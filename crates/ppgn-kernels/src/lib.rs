@@ -2,8 +2,8 @@
 //!
 //! A batch is one row-major matrix of rows by channels: a row is an ordered pair of nodes, or a colour of such pairs.
 //! (Beyond order 2, k-tuples of nodes replace pairs.) [`Block`] is the network's block, forward and backward, for
-//! either kind of row ([`Pairs`]) and any of the products ([`Product`]); [`Equivariant`] is the linear equivariant
-//! layer, [`Linears`] a sequence of such layers; [`pool_max`] and [`pool_sum`] reduce to one row per graph; [`Suffix`]
+//! either kind of row ([`Pairs`]), any of the products ([`Product`]) and any [`Activation`]; [`Equivariant`] is the linear equivariant
+//! layer, [`Linears`] a sequence of such layers; [`pool_max`], [`pool_sum`] and [`pool_mean`] reduce to one row per graph; [`Suffix`]
 //! computes scores, [`loss`] their loss; [`adam`] is the optimiser. Matrix products are fused with bias, ReLU and its
 //! mask; rows stay in the cache throughout an MLP; hidden layers are kept or recomputed ([`Keep`]); gradients overwrite
 //! the values they belong to; and memory is reused from step to step ([`Buffer`]).
@@ -11,6 +11,7 @@
 //! Everything runs in rayon's current pool; results do not depend on its size. The vector instructions are selected at
 //! run time ([`Level`]).
 
+mod activation;
 mod adam;
 mod block;
 mod compiled;
@@ -38,18 +39,22 @@ mod workspace;
 
 pub mod loss;
 
+pub use activation::{Activation, activate, activate_backward};
 pub use adam::{AdamStep, adam, finite, multiply_by, sum_of_squares};
 pub use block::{Block, Branch, Keep, Kept, Pairs, Product};
 pub use equivariant::{Equivariant, Linears};
 pub use linear::Layer;
 pub use matrix::{add_outer, multiply, multiply_transposed};
 pub use mlp::Mlp;
-pub use pool::{Count, Pools, Ties, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
+pub use pool::{
+    Count, Pools, Ties, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,
+    pool_sum_backward,
+};
 pub use product::Square;
 pub use quotient::{ColourMatrix, Example};
 pub use real::Real;
 pub use simd::Level;
-pub use suffix::{Scored, Suffix, multiply_each};
+pub use suffix::{Scored, Suffix, add_each, multiply_each};
 pub use tuples::{Patterns, patterns};
 pub use workspace::{Buffer, Workspace, clear};
 

@@ -1,19 +1,23 @@
 //! MLPs on rows: a chunk of rows goes through all layers of all MLPs on those rows while it is in the cache.
 //!
 //! The backward pass overwrites the hidden layers with their gradients, layer by layer. If they were not kept, they are
-//! recomputed first; the results are identical, at the price of time instead of memory.
+//! recomputed first; the results are identical, at the price of time instead of memory. Behind the hidden layers come the
+//! derivatives of the activation at every layer, where it is not a ReLU, which needs none.
 
+use crate::activation::{Activation, apply, slope, times};
 use crate::gemm::{Columns, End, Panels, Product, Start, outer, rows};
 use crate::linear::{Layer, chunk_rows, together};
 use crate::real::Real;
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 
-/// Linear layers, each followed by a ReLU.
+/// Linear layers, each followed by the activation.
 #[derive(Debug, Clone)]
 pub struct Mlp<'a, T> {
     /// The layers in order.
     pub layers: Vec<Layer<'a, T>>,
+    /// The activation.
+    pub activation: Activation,
 }
 
 impl<T: Real> Mlp<'_, T> {
@@ -42,30 +46,63 @@ impl<T: Real> Mlp<'_, T> {
         self.layers[..l].iter().map(Layer::len).sum()
     }
 
-    /// Passes a chunk of rows through all layers; the last one only if its output is needed.
-    fn chunk(&self, panels: &[Panels<T>], x: &[T], hidden: Vec<&mut [T]>, y: Option<&mut [T]>) {
+    /// Numbers per row that are kept for the backward pass besides the output: the hidden layers, and the derivatives.
+    pub(crate) fn kept(&self) -> usize {
+        let slopes = if self.activation.is_relu() { 0 } else { self.hidden() + self.outputs() };
+        self.hidden() + slopes
+    }
+
+    /// Passes a chunk of rows through all layers; the last one only if its output or its derivative is needed.
+    fn chunk(&self, panels: &[Panels<T>], x: &[T], mut hidden: Vec<&mut [T]>, y: Option<&mut [T]>) {
         let last = self.layers.len() - 1;
+        let mut slopes = hidden.split_off(last).into_iter();
         let mut input = x;
         for ((layer, panels), to) in self.layers[..last].iter().zip(panels).zip(hidden) {
-            rows(input, panels, to, Start::Bias(layer.bias), End::Relu);
+            self.layer(layer, input, panels, to, slopes.next());
             input = to;
         }
-        if let Some(y) = y {
-            rows(input, &panels[last], y, Start::Bias(self.layers[last].bias), End::Relu);
+        let layer = &self.layers[last];
+        match (y, slopes.next()) {
+            (Some(y), slopes) => self.layer(layer, input, &panels[last], y, slopes),
+            (None, Some(slopes)) => {
+                rows(input, &panels[last], slopes, Start::Bias(layer.bias), End::Keep);
+                slope(self.activation, slopes);
+            }
+            (None, None) => {}
         }
     }
 
-    /// Buffers for its hidden layers, `[count, outputs]` each.
+    /// One layer and its activation, with its derivatives if there is room for them.
+    fn layer(
+        &self,
+        layer: &Layer<'_, T>,
+        x: &[T],
+        panels: &Panels<T>,
+        to: &mut [T],
+        slopes: Option<&mut [T]>,
+    ) {
+        if self.activation.is_relu() {
+            return rows(x, panels, to, Start::Bias(layer.bias), End::Relu);
+        }
+        rows(x, panels, to, Start::Bias(layer.bias), End::Keep);
+        apply(self.activation, to, slopes);
+    }
+
+    /// Buffers for its hidden layers, `[count, outputs]` each; then for the derivatives at every layer, unless it has
+    /// ReLUs.
     pub(crate) fn buffers(&self, workspace: &Workspace, count: usize) -> Vec<Buffer<T>> {
         let hidden = &self.layers[..self.layers.len() - 1];
-        hidden.iter().map(|layer| Buffer::dirty(workspace, count * layer.outputs)).collect()
+        let slopes = if self.activation.is_relu() { &[] } else { &self.layers[..] };
+        let all = hidden.iter().chain(slopes);
+        all.map(|layer| Buffer::dirty(workspace, count * layer.outputs)).collect()
     }
 }
 
 /// The forward pass of one MLP.
 pub(crate) struct Forward<'a, T> {
     pub(crate) mlp: &'a Mlp<'a, T>,
-    /// Where its hidden layers are kept, `[rows, outputs]` each; empty if they are not.
+    /// Where its hidden layers are kept, `[rows, outputs]` each, and the derivatives: [`Mlp::buffers`]; empty if they are
+    /// not.
     pub(crate) hidden: Vec<&'a mut [T]>,
     /// Its output, `[rows, outputs]`, if needed.
     pub(crate) y: Option<&'a mut [T]>,
@@ -86,7 +123,9 @@ pub(crate) fn mlps<T: Real>(workspace: &Workspace, x: &[T], mlps: Vec<Forward<'_
     let mut tasks: Vec<_> = x.chunks(chunk * inputs).map(|x| (x, Vec::with_capacity(mlps.len()))).collect();
     for (Forward { mlp, hidden, y }, panels) in mlps.into_iter().zip(&panels) {
         let mut y = y.map(|y| y.chunks_mut(chunk * mlp.outputs()));
-        let hidden = hidden.into_iter().zip(&mlp.layers);
+        // The derivatives are those of all layers again.
+        let layers = mlp.layers[..mlp.layers.len() - 1].iter().chain(&mlp.layers);
+        let hidden = hidden.into_iter().zip(layers);
         let mut hidden: Vec<_> = hidden.map(|(h, layer)| h.chunks_mut(chunk * layer.outputs)).collect();
         for (_, parts) in &mut tasks {
             let kept: Vec<&mut [T]> = hidden.iter_mut().filter_map(Iterator::next).collect();
@@ -122,7 +161,8 @@ fn cut<'a, T: Real>(scratch: &'a mut [T], mlp: &Mlp<'_, T>, count: usize) -> Vec
 impl<T: Real> Forward<'_, T> {
     fn panels(&self, workspace: &Workspace) -> Vec<Panels<T>> {
         let layers = &self.mlp.layers;
-        let needed = &layers[..layers.len() - usize::from(self.y.is_none())];
+        let skips = self.y.is_none() && self.mlp.activation.is_relu();
+        let needed = &layers[..layers.len() - usize::from(skips)];
         let needed = needed.par_iter().with_min_len(together(self.mlp.len()));
         needed.map(|layer| layer.forward_panels(workspace, 0, layer.inputs)).collect()
     }
@@ -131,10 +171,12 @@ impl<T: Real> Forward<'_, T> {
 /// The backward pass of one MLP.
 pub(crate) struct Backward<'a, T> {
     pub(crate) mlp: &'a Mlp<'a, T>,
-    /// The gradient of its output, `[rows, outputs]`, already masked by the last ReLU.
+    /// The gradient of its last layer, `[rows, outputs]`: of its output, times the activation's derivative.
     pub(crate) d: &'a [T],
     /// Its hidden layers, overwritten with their gradients.
     pub(crate) hidden: Vec<&'a mut [T]>,
+    /// The derivatives at its hidden layers; empty if it has ReLUs.
+    pub(crate) slopes: Vec<&'a [T]>,
     /// The gradients of its layers, a flat array that is added to.
     pub(crate) gradient: &'a mut [T],
 }
@@ -198,17 +240,25 @@ fn hidden_backward<T: Real>(workspace: &Workspace, mlps: &mut [Backward<'_, T>],
     let mut tasks = Vec::new();
     for (m, panels) in mlps.iter_mut().zip(&panels) {
         let layer = &m.mlp.layers[l];
+        let slopes = m.slopes.get(l - 1).copied();
         let (before, after) = m.hidden.split_at_mut(l);
         let d: &[T] = after.first().map_or(m.d, |hidden| hidden);
         let chunk = chunk_rows(d.len() / layer.outputs);
         let to = before[l - 1].chunks_mut(chunk * layer.inputs);
-        tasks.extend(d.chunks(chunk * layer.outputs).zip(to).map(|(d, to)| (d, panels, to)));
+        let mut slopes = slopes.map(|slopes| slopes.chunks(chunk * layer.inputs));
+        for (d, to) in d.chunks(chunk * layer.outputs).zip(to) {
+            tasks.push((d, panels, to, slopes.as_mut().and_then(Iterator::next)));
+        }
     }
-    tasks
-        .into_par_iter()
-        .with_max_len(1)
-        .filter(|_| !workspace.is_stopped())
-        .for_each(|(d, panels, to)| rows(d, panels, to, Start::Zero, End::Mask));
+    tasks.into_par_iter().with_max_len(1).filter(|_| !workspace.is_stopped()).for_each(
+        |(d, panels, to, slopes)| match slopes {
+            None => rows(d, panels, to, Start::Zero, End::Mask),
+            Some(slopes) => {
+                rows(d, panels, to, Start::Zero, End::Keep);
+                times(to, slopes);
+            }
+        },
+    );
 }
 
 /// From the first layers' outputs to the rows.

@@ -1,4 +1,4 @@
-//! Pooling, from pairs to graphs: the maximum or the sum over a graph's diagonal, and over the rest; for k-tuples, over
+//! Pooling, from pairs to graphs: the maximum, the sum or the mean over a graph's diagonal, and over the rest; for k-tuples, over
 //! each of their [patterns].
 //!
 //! Where several pairs attain a maximum, its gradient is split evenly among them. The forward pass records all of them,
@@ -293,6 +293,92 @@ pub(crate) fn pool_sum_backward_generic<T: Real>(pools: Pools<'_>, channels: usi
             let row = &mut dx[row * channels..][..channels];
             let count = T::rounded(f64::from(count));
             row.iter_mut().zip(&d[pattern * channels..]).for_each(|(x, &d)| *x += count * d);
+        });
+    }
+}
+
+/// Means per graph: over the diagonal, then over the rest (in general, one per pattern in order); 0 for a pattern without
+/// tuples. Sums are accumulated in f64, so that the order of a graph's nodes hardly shows in the mean.
+///
+/// # Shapes
+/// - `x`: `[rows, channels]`
+/// - `to`: `[graphs, patterns * channels]`
+///
+/// # Complexity
+/// O(rows * channels).
+pub fn pool_mean<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
+    T::pool_mean(pools, channels, x, to)
+}
+
+pub(crate) fn pool_mean_generic<T: Real>(pools: Pools<'_>, channels: usize, x: &[T], to: &mut [T]) {
+    let width = pools.check(channels, x.len(), to.len());
+    let mut means: Vec<Vec<f64>> = Vec::new();
+    (0..pools.graphs())
+        .into_par_iter()
+        .map(|graph| dispatch(Mean { pools, graph, channels, x }))
+        .collect_into_vec(&mut means);
+    for (graph, means) in means.into_iter().enumerate() {
+        let to = &mut to[pools.place(graph) * width..][..width];
+        to.iter_mut().zip(means).for_each(|(to, mean)| *to = T::rounded(mean));
+    }
+}
+
+struct Mean<'a, T> {
+    pools: Pools<'a>,
+    graph: usize,
+    channels: usize,
+    x: &'a [T],
+}
+
+impl<T: Real> Kernel<T> for Mean<'_, T> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<S: Simd<T>>(self) -> Vec<f64> {
+        let Mean { pools, graph, channels, x } = self;
+        let mut sums = vec![0.0; pools.patterns() * channels];
+        pools.each(graph, |row, pattern, count| {
+            let count = f64::from(count);
+            sums[pattern * channels..][..channels]
+                .iter_mut()
+                .zip(&x[row * channels..][..channels])
+                .for_each(|(s, x)| *s += count * x.wide());
+        });
+        let shares = pools.shares(graph);
+        for (sums, share) in sums.chunks_exact_mut(channels.max(1)).zip(shares) {
+            sums.iter_mut().for_each(|s| *s *= share);
+        }
+        sums
+    }
+}
+
+impl Pools<'_> {
+    /// For every pattern, 1 / the number of a graph's tuples of that pattern; 0 if there are none.
+    fn shares(&self, graph: usize) -> Vec<f64> {
+        let mut tuples = vec![0u64; self.patterns()];
+        self.each(graph, |_, pattern, count| tuples[pattern] += u64::from(count));
+        tuples.into_iter().map(|n| if n == 0 { 0.0 } else { 1.0 / n as f64 }).collect()
+    }
+}
+
+/// Adds the gradient of [`pool_mean`] to that of its rows.
+///
+/// # Shapes
+/// - `d`: `[graphs, patterns * channels]`
+/// - `dx`: `[rows, channels]`, which is added to
+pub fn pool_mean_backward<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
+    T::pool_mean_backward(pools, channels, d, dx)
+}
+
+pub(crate) fn pool_mean_backward_generic<T: Real>(pools: Pools<'_>, channels: usize, d: &[T], dx: &mut [T]) {
+    let width = pools.check(channels, dx.len(), d.len());
+    for graph in 0..pools.graphs() {
+        let d = &d[pools.place(graph) * width..][..width];
+        let shares = pools.shares(graph);
+        pools.each(graph, |row, pattern, count| {
+            let row = &mut dx[row * channels..][..channels];
+            let share = T::rounded(f64::from(count) * shares[pattern]);
+            row.iter_mut().zip(&d[pattern * channels..]).for_each(|(x, &d)| *x += share * d);
         });
     }
 }

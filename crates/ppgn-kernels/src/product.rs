@@ -64,8 +64,8 @@ pub(crate) fn product<T: Real>(
     );
 }
 
-/// Overwrites Y1 and Y2 with their gradients, each already 0 where Y1 (or Y2) is not above 0: the derivative of the
-/// ReLU that produced it.
+/// Overwrites Y1 and Y2 with their gradients. With `relu`, each is already 0 where Y1 (or Y2) is not above 0: the
+/// derivative of the ReLU that produced it.
 ///
 /// # Shapes
 /// - `dw`, `y1`, `y2`: `[rows, channels]`
@@ -79,13 +79,15 @@ pub(crate) fn product_backward<T: Real>(
     dw: &[T],
     y1: &mut [T],
     y2: &mut [T],
+    relu: bool,
 ) {
     check(graphs, channels, dw.len(), &[y1.len(), y2.len()]);
     let (y1, y2) = (Shared::new(y1), Shared::new(y2));
+    let write = if relu { Write::Masked } else { Write::Set };
     tasks(graphs, channels).filter(|_| !workspace.is_stopped()).for_each(
         |(graph, part)| match large::is_large(graph.nodes) {
-            true => large_backward(workspace, graph, part, dw, [&y1, &y2]),
-            false => dispatch(Backward { workspace, graph, part, dw, y1: &y1, y2: &y2 }),
+            true => large_backward(workspace, graph, part, dw, [&y1, &y2], write),
+            false => dispatch(Backward { workspace, graph, part, dw, y1: &y1, y2: &y2, write }),
         },
     );
 }
@@ -145,6 +147,7 @@ fn large_backward<T: Real>(
     part: Part,
     dw: &[T],
     [y1, y2]: [&Shared<'_, T>; 2],
+    write: Write,
 ) {
     let (n, channels) = (graph.nodes, part.width);
     let factor = T::rounded(graph.factor);
@@ -156,8 +159,8 @@ fn large_backward<T: Real>(
         let right = Source { n, channels, pair: |k, j| &*y2.part(at(j, k), channels) }.pack(workspace);
         // dY2 = Y1^T dW and dY1 = dW Y2^T.
         let left = Source { n, channels, pair: |j, i| &*y1.part(at(i, j), channels) };
-        left.multiply(workspace, &d.pack(workspace), y2, at, factor, Write::Masked);
-        d.multiply(workspace, &right, y1, at, factor, Write::Masked);
+        left.multiply(workspace, &d.pack(workspace), y2, at, factor, write);
+        d.multiply(workspace, &right, y1, at, factor, write);
     }
 }
 
@@ -207,6 +210,7 @@ struct Backward<'a, T> {
     dw: &'a [T],
     y1: &'a Shared<'a, T>,
     y2: &'a Shared<'a, T>,
+    write: Write,
 }
 
 impl<T: Real> Kernel<T> for Backward<'_, T> {
@@ -237,18 +241,26 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| masked::<T, S>(self.y1, at, numbers));
+            grid.scatter::<T, S>(part, row, out, |at, numbers| {
+                overwrite::<T, S>(self.y1, at, numbers, self.write);
+            });
             multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| masked::<T, S>(self.y2, at, numbers));
+            grid.scatter::<T, S>(part, row, out, |at, numbers| {
+                overwrite::<T, S>(self.y2, at, numbers, self.write);
+            });
         }
     }
 }
 
-/// Overwrites the output of a ReLU with its gradient.
+/// Overwrites a factor with its gradient.
 #[inline(always)]
-fn masked<T: Real, S: Simd<T>>(y: &Shared<'_, T>, at: usize, numbers: &[T]) {
+fn overwrite<T: Real, S: Simd<T>>(y: &Shared<'_, T>, at: usize, numbers: &[T], write: Write) {
     // SAFETY: only this task accesses these channels of this graph.
-    replace::<T, S>(unsafe { y.part(at, numbers.len()) }, numbers);
+    let to = unsafe { y.part(at, numbers.len()) };
+    match write {
+        Write::Set => copy::<T, S>(to, numbers),
+        Write::Masked => replace::<T, S>(to, numbers),
+    }
 }
 
 /// Planes of matrices of vectors: entry (i, j) is vector `i * down + j * right`.

@@ -1,12 +1,13 @@
 //! From pooled features to scores, forward and backward: the two suffixes of the paper's Section 7.
 //!
 //! Suffix ii adds up one linear map per pooled block, `scores = sum over l of P_l A_l^T + b_l`. Suffix i is an MLP on
-//! the last block's features, with a ReLU between its layers and none after the last. There is one row per graph, so
+//! the last block's features, with the activation between its layers and none after the last. There is one row per graph, so
 //! these products are small.
 //!
 //! For dropout, the outputs of a chain's hidden layers are multiplied by masks that are given, one number per output: 0,
 //! or what makes up for the zeros. Masks on the pooled features are the caller's business.
 
+use crate::activation::{Activation, apply, times};
 use crate::gemm::{End, Start, rows};
 use crate::linear::{Input, Joined, Layer, add_to, linear_backward};
 use crate::mlp::mask;
@@ -16,8 +17,8 @@ use crate::workspace::{Buffer, Workspace};
 /// The layers between pooled features and scores.
 #[derive(Debug, Clone)]
 pub enum Suffix<'a, T> {
-    /// In sequence, with a ReLU between layers.
-    Chain(Vec<Layer<'a, T>>),
+    /// In sequence, with the activation between layers.
+    Chain(Vec<Layer<'a, T>>, Activation),
     /// One per pooled block; their results are added.
     Sum(Vec<Layer<'a, T>>),
 }
@@ -29,6 +30,8 @@ pub struct Scored<T: Real> {
     pub scores: Buffer<T>,
     /// The outputs of a chain's hidden layers.
     hidden: Vec<Buffer<T>>,
+    /// The derivatives of the activation there; none for a ReLU.
+    slopes: Vec<Buffer<T>>,
     /// What they were multiplied by: one mask per hidden layer, or none.
     masks: Vec<Vec<T>>,
 }
@@ -71,21 +74,27 @@ impl<T: Real> Suffix<'_, T> {
         masks: Vec<Vec<T>>,
     ) -> Scored<T> {
         match self {
-            Suffix::Chain(layers) => {
-                let mut hidden: Vec<Buffer<T>> = Vec::new();
+            Suffix::Chain(layers, activation) => {
+                let (mut hidden, mut slopes): (Vec<Buffer<T>>, Vec<Buffer<T>>) = (Vec::new(), Vec::new());
                 for (l, layer) in layers.iter().enumerate() {
                     let mut y = Buffer::dirty(workspace, graphs * layer.outputs);
                     let x = hidden.last().unwrap_or(&pooled[0]);
-                    let end = if l + 1 < layers.len() { End::Relu } else { End::Keep };
+                    let is_hidden = l + 1 < layers.len();
+                    let end = if is_hidden && activation.is_relu() { End::Relu } else { End::Keep };
                     let panels = layer.forward_panels(workspace, 0, layer.inputs);
                     rows(x, &panels, &mut y, Start::Bias(layer.bias), end);
+                    if is_hidden && !activation.is_relu() {
+                        let mut slope = Buffer::dirty(workspace, y.len());
+                        apply(*activation, &mut y, Some(&mut slope));
+                        slopes.push(slope);
+                    }
                     if let Some(mask) = masks.get(l) {
                         multiply_each(&mut y, mask);
                     }
                     hidden.push(y);
                 }
                 let scores = hidden.pop().expect("a suffix has a layer");
-                Scored { scores, hidden, masks }
+                Scored { scores, hidden, slopes, masks }
             }
             Suffix::Sum(layers) => {
                 assert_eq!(layers.len(), pooled.len());
@@ -96,7 +105,7 @@ impl<T: Real> Suffix<'_, T> {
                     rows(x, &panels, &mut scores, Start::Current, End::Keep);
                     scores.chunks_exact_mut(outputs).for_each(|row| add_to(row, layer.bias));
                 }
-                Scored { scores, hidden: Vec::new(), masks }
+                Scored { scores, hidden: Vec::new(), slopes: Vec::new(), masks }
             }
         }
     }
@@ -127,8 +136,8 @@ impl<T: Real> Suffix<'_, T> {
         gradient: &mut [T],
     ) -> Vec<Buffer<T>> {
         match self {
-            Suffix::Chain(layers) => {
-                let Scored { mut hidden, masks, .. } = scored;
+            Suffix::Chain(layers, _) => {
+                let Scored { mut hidden, mut slopes, masks, .. } = scored;
                 let mut d = Buffer::copy(workspace, d);
                 let mut rest = gradient;
                 for layer in layers.iter().rev() {
@@ -138,7 +147,10 @@ impl<T: Real> Suffix<'_, T> {
                     let below = back(workspace, layer, x.as_ref().unwrap_or(&pooled[0]), &d, own);
                     d = below;
                     if let Some(x) = x {
-                        mask(&mut d, &x);
+                        match slopes.pop() {
+                            None => mask(&mut d, &x),
+                            Some(slopes) => times(&mut d, &slopes),
+                        }
                         if let Some(mask) = masks.get(hidden.len()) {
                             multiply_each(&mut d, mask);
                         }
@@ -157,6 +169,15 @@ impl<T: Real> Suffix<'_, T> {
             }
         }
     }
+}
+
+/// Adds to every number the one in its place.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_each<T: Real>(numbers: &mut [T], by: &[T]) {
+    assert_eq!(numbers.len(), by.len());
+    add_to(numbers, by);
 }
 
 /// Multiplies every number by the one in its place.
@@ -203,7 +224,15 @@ mod tests {
             (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
         };
         let graphs = 3;
-        for (chain, dropped) in [(true, false), (true, true), (false, false)] {
+        use Activation::{Gelu, Relu, Sin};
+        let cases = [
+            (true, false, Relu),
+            (true, true, Relu),
+            (true, true, Sin),
+            (true, true, Gelu),
+            (false, false, Relu),
+        ];
+        for (chain, dropped, activation) in cases {
             let sizes: &[(usize, usize)] = if chain { &[(4, 5), (5, 3), (3, 2)] } else { &[(4, 2), (6, 2)] };
             let length: usize = sizes.iter().map(|(i, o)| (i + 1) * o).sum();
             let flat: Vec<f64> = (0..length).map(|_| number()).collect();
@@ -240,7 +269,7 @@ mod tests {
                         outputs: *outputs,
                     })
                     .collect();
-                let suffix = if chain { Suffix::Chain(layers) } else { Suffix::Sum(layers) };
+                let suffix = if chain { Suffix::Chain(layers, activation) } else { Suffix::Sum(layers) };
                 let pooled: Vec<_> = pooled.iter().map(|p| Buffer::copy(&workspace, p)).collect();
                 let scored = suffix.forward_masked(&workspace, graphs, &pooled, masks.clone());
                 let scores = scored.scores.to_vec();

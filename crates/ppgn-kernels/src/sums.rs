@@ -37,7 +37,7 @@ pub(crate) fn index_sums<T: Real>(graphs: &[Square], order: usize, channels: usi
     }
 }
 
-/// The gradient of Y, 0 where Y is not above 0.
+/// The gradient of Y; with `relu`, 0 where Y is not above 0.
 ///
 /// # Shapes
 /// - `dw`: `[rows, order * channels]`
@@ -52,6 +52,7 @@ pub(crate) fn index_sums_backward<T: Real>(
     dw: &[T],
     y: &[T],
     d: &mut [T],
+    relu: bool,
 ) {
     assert!(dw.len() == numbers(y.len(), order) && d.len() == y.len());
     within(graphs, order, channels, y.len());
@@ -70,7 +71,8 @@ pub(crate) fn index_sums_backward<T: Real>(
                 let sums = &sums[place.without(row) * channels..][..channels];
                 d.iter_mut().zip(sums).for_each(|(d, &s)| *d += s);
             }
-            d.iter_mut().zip(y).for_each(|(d, &y)| *d = if y > T::default() { *d } else { T::default() });
+            let open = |y: T| !relu || y > T::default();
+            d.iter_mut().zip(y).for_each(|(d, &y)| *d = if open(y) { *d } else { T::default() });
         });
     }
 }
@@ -154,7 +156,7 @@ pub(crate) fn quotient_sums<T: Real>(
     });
 }
 
-/// The gradient of Y, 0 where Y is not above 0.
+/// The gradient of Y; with `relu`, 0 where Y is not above 0.
 ///
 /// # Shapes
 /// - `dw`: `[examples, order * channels]`
@@ -169,6 +171,7 @@ pub(crate) fn quotient_sums_backward<T: Real>(
     dw: &[T],
     y: &[T],
     d: &mut [T],
+    relu: bool,
 ) {
     colours.check(order);
     assert!(y.len() == numbers(colours.below, channels) && d.len() == y.len());
@@ -194,5 +197,7 @@ pub(crate) fn quotient_sums_backward<T: Real>(
             }
         }
     });
-    mask(d, y);
+    if relu {
+        mask(d, y);
+    }
 }

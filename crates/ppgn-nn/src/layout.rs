@@ -51,11 +51,35 @@ impl Part {
     }
 }
 
-/// Initial weights: uniform between `-bound` and `bound`, from a random stream.
+/// How initial weights are drawn from a random stream.
 #[derive(Debug, Clone, PartialEq)]
 struct Draw {
-    bound: f64,
+    from: Distribution,
     stream: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Distribution {
+    /// Uniform between minus and plus this bound.
+    Uniform(f64),
+    /// Normal, with mean 0 and this standard deviation.
+    Normal(f64),
+}
+
+impl Distribution {
+    fn of(layer: &Layer, gain: Option<f64>) -> Self {
+        match gain {
+            None => Distribution::Uniform(layer.bound()),
+            Some(gain) => Distribution::Normal(gain / (layer.fan_in().max(1) as f64).sqrt()),
+        }
+    }
+
+    fn draw(self, stream: &mut Stream) -> f64 {
+        match self {
+            Distribution::Uniform(bound) => stream.uniform(-bound, bound),
+            Distribution::Normal(deviation) => deviation * stream.normal(),
+        }
+    }
 }
 
 /// One flat array of parameters: a block's, or the suffix's.
@@ -78,10 +102,10 @@ impl Array {
         self.parts.is_empty()
     }
 
-    fn push(&mut self, prefix: &str, layer: &Layer) {
+    fn push(&mut self, prefix: &str, layer: &Layer, gain: Option<f64>) {
         let Layer { name, stream, .. } = layer;
         let [weight, bias] = layer.shapes();
-        let draw = Some(Draw { bound: layer.bound(), stream: stream.clone() });
+        let draw = Some(Draw { from: Distribution::of(layer, gain), stream: stream.clone() });
         let offset = self.len();
         self.parts.push(Part { name: format!("{prefix}{name}.weight"), shape: weight, offset, draw });
         let offset = self.len();
@@ -112,11 +136,12 @@ impl Layout {
         let mut arrays: Vec<Array> = Vec::with_capacity(blocks.len() + 1);
         for (l, block) in blocks.iter().enumerate() {
             let mut array = Array { name: format!("blocks.{l}"), parts: Vec::new() };
-            block.layers().for_each(|layer| array.push(&format!("reg_blocks.{l}."), layer));
+            block.layers().for_each(|layer| array.push(&format!("reg_blocks.{l}."), layer, config.init_gain));
             arrays.push(array);
         }
         let mut suffix = Array { name: "suffix".into(), parts: Vec::new() };
-        config.suffix_layers(&config.widths()).iter().for_each(|layer| suffix.push("", layer));
+        let layers = config.suffix_layers(&config.widths());
+        layers.iter().for_each(|layer| suffix.push("", layer, config.init_gain));
         arrays.push(suffix);
         Layout { arrays }
     }
@@ -155,14 +180,15 @@ impl Layout {
     }
 
     /// Initial values: weights Xavier uniform, `U(-b, b)` with `b = sqrt(6 / (in + out))`, biases zero; the fifteen
-    /// operations of an equivariant layer share its variance, `b = sqrt(6 / (15 (in + out)))`. They are drawn in f64,
-    /// so that both precisions start from the same values.
+    /// operations of an equivariant layer share its variance, `b = sqrt(6 / (15 (in + out)))`. With a gain g
+    /// ([`PpgnConfig::init_gain`]) weights are normal, `N(0, g^2 / in)` and `N(0, g^2 / (15 in))`. They are drawn in f64, so
+    /// that both precisions start from the same values.
     pub fn initial(&self, seed: u64, precision: Precision) -> Vec<Values> {
         let mut arrays = self.zeros(precision);
         for (a, part) in self.parts() {
-            let Some(Draw { bound, stream }) = &part.draw else { continue };
+            let Some(Draw { from, stream }) = &part.draw else { continue };
             let mut stream = Stream::new(seed, "init", stream);
-            let numbers: Vec<f64> = (0..part.len()).map(|_| stream.uniform(-bound, *bound)).collect();
+            let numbers: Vec<f64> = (0..part.len()).map(|_| from.draw(&mut stream)).collect();
             arrays[a].put(part.offset, &Values::from_f64(precision, &numbers));
         }
         arrays

@@ -58,7 +58,7 @@ pub mod weights;
 pub use adam::{Adam, clip};
 pub use average::Average;
 pub use batch::Batch;
-pub use config::{BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
+pub use config::{Activation, BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 pub use dropout::Dropout;
 pub use error::{Error, Result};
 pub use layout::{Array, Layout, Part};

@@ -1,7 +1,7 @@
 //! Single parts of a network in f32, for measurements of one kernel by itself.
 
 use ppgn_graph::random::Stream;
-use ppgn_kernels::{Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square, Workspace};
+use ppgn_kernels::{Activation, Block, Branch, Keep, Layer, Mlp, Pairs, Product, Square, Workspace};
 
 /// A block on k-tuples by itself: k MLPs of two layers, their product, and m4, all of one width.
 #[derive(Debug, Clone)]
@@ -35,8 +35,9 @@ impl SingleBlock {
             rest = next;
             layer
         };
-        let factors =
-            (0..self.order).map(|_| Mlp { layers: vec![layer(self.width), layer(self.width)] }).collect();
+        let factors = (0..self.order)
+            .map(|_| Mlp { layers: vec![layer(self.width), layer(self.width)], activation: Activation::Relu })
+            .collect();
         let join = Some(layer(2 * self.width));
         let product = if self.order == 2 { Product::Matrix } else { Product::Generalised };
         let branches = vec![Branch::Skip, Branch::Product { product, factors, norm: None }];

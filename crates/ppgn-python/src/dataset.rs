@@ -78,9 +78,14 @@ impl Dataset {
         let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
         let prepared =
             py.import("ppgn._data")?.call_method1("prepare", (graphs, y, targets, folds, options))?;
-        let (graphs, labels, folds): (Vec<Bound<'_, Graph>>, Labels<'_>, Vec<Positions<'_>>) =
-            prepared.extract()?;
-        Self::made(&graphs, labels, name, &folds, None)
+        let (graphs, labels, folds, molecules): (
+            Vec<Bound<'_, Graph>>,
+            Labels<'_>,
+            Vec<Positions<'_>>,
+            bool,
+        ) = prepared.extract()?;
+        let schema = if molecules { schema_of_molecules(&graphs) } else { None };
+        Self::made(&graphs, labels, name, &folds, schema)
     }
 
     /// Graphs with other labels, and with the schema of this dataset: the data of a training.
@@ -154,6 +159,13 @@ impl Dataset {
             .schema(header.schema.clone())
             .folds(header.folds.clone());
         Ok(Dataset(builder.items(item, learnable, all).build().or_raise()?))
+    }
+
+    /// Molecules: a dataset with the schema of files of them.
+    #[staticmethod]
+    fn _of_molecules(graphs: Vec<Bound<'_, Graph>>) -> PyResult<Self> {
+        let labels = Labels { classes: None, words: None, targets: None, names: Vec::new() };
+        Self::made(&graphs, labels, "data".into(), &[], schema_of_molecules(&graphs))
     }
 
     /// The shape of a one-dimensional array of graphs, so that scikit-learn takes parts of a dataset as datasets.
@@ -422,6 +434,12 @@ impl Dataset {
             }
         })
     }
+}
+
+/// The schema of files of molecules; nothing where these graphs have other features.
+fn schema_of_molecules(graphs: &[Bound<'_, Graph>]) -> Option<Schema> {
+    let graphs: Vec<ppgn_graph::Graph> = graphs.iter().map(|g| g.get().0.clone()).collect();
+    ppgn_graph::molecule::schema(&graphs)
 }
 
 /// Indices of graphs: integers (negative ones from the end), or one boolean per graph.

@@ -12,6 +12,7 @@ mod dataset;
 mod error;
 mod graph;
 mod kernel;
+mod molecule;
 mod network;
 mod run;
 mod settings;
@@ -30,6 +31,8 @@ mod _ppgn {
     use super::graph::{Graph, parse_graph6};
     #[pymodule_export]
     use super::kernel::{wl_features, wl_gram, wl_seen};
+    #[pymodule_export]
+    use super::molecule::{parse_smiles, perceived};
     #[pymodule_export]
     use super::network::Network;
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Training into a run folder, and run folders at work. The same calls as the command line's, and so the same bits.
 
-use crate::arrays::shaped;
+use crate::arrays::{reals, shaped};
 use crate::compute::{Message, beside, on_pool, threads};
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
@@ -8,8 +8,8 @@ use crate::network::Network;
 use crate::settings::overrides;
 use numpy::PyArrayDyn;
 use ppgn_train::{
-    Division, Event, Outcome, Prediction, Request, Run, Session, Settings, check_memory, check_prediction,
-    train,
+    Division, Event, Outcome, Prediction, Request, Run, SampleWeights, Session, Settings, check_memory,
+    check_prediction, train,
 };
 use ppgn_wl::Interrupt;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -29,6 +29,8 @@ pub(crate) struct Asked {
     /// As in `config.toml`, in JSON.
     #[pyo3(item)]
     division: String,
+    #[pyo3(item)]
+    sample_weights: Option<Py<PyAny>>,
     #[pyo3(item)]
     targets: Vec<String>,
     #[pyo3(item)]
@@ -65,6 +67,11 @@ pub(crate) fn fit(
     let division: Division = serde_json::from_str(&asked.division)
         .map_err(|e| PyValueError::new_err(format!("validation: {e}")))?;
     let overrides = overrides(&asked.settings)?;
+    let sample_weights = match &asked.sample_weights {
+        Some(given) => reals(given.bind(py), "sample_weight")?.as_slice()?.to_vec(),
+        None => Vec::new(),
+    };
+    let sample_weights = SampleWeights::new(sample_weights).or_raise()?;
     let interrupt = Interrupt::default();
     let session = Session::default()
         .with_interrupt(interrupt.clone())
@@ -77,12 +84,18 @@ pub(crate) fn fit(
             preset: &asked.preset,
             overrides,
             division,
+            sample_weights,
             targets: asked.targets,
             ..Request::new(&asked.data, &dataset)
         };
         let run = match asked.extend {
             Some(epochs) => {
                 let mut run = Run::open(&asked.run)?;
+                if run.settings().trained().is_some_and(|t| t.sample_weights != request.sample_weights) {
+                    return Err(ppgn_train::Error::settings(
+                        "a run goes on with the sample weights that it began with",
+                    ));
+                }
                 run.extend(epochs)?;
                 run
             }

@@ -7,7 +7,7 @@ use crate::metrics::{Epoch, Part};
 use crate::overview::Overview;
 use crate::report::Page;
 use crate::run::read_metrics;
-use crate::settings::{Division, Origin, Settings};
+use crate::settings::{Division, Origin, SampleWeights, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,12 @@ pub fn differences(runs: &[&Settings]) -> Result<Vec<(String, Vec<Option<Value>>
     let differ = names.into_iter().filter(|name| !left_out(name)).filter_map(|name| {
         let values: Vec<Option<Value>> = tables.iter().map(|table| table.get(name).cloned()).collect();
         let same = values.windows(2).all(|pair| pair[0] == pair[1]);
-        (!same).then(|| (name.clone(), values))
+        // A list with one number per graph is shown by its sum.
+        let shown = |value: Value| match serde_json::from_value::<SampleWeights>(value.clone()) {
+            Ok(weights) if name == "sample_weights" => Value::from(weights.to_string()),
+            _ => value,
+        };
+        (!same).then(|| (name.clone(), values.into_iter().map(|value| value.map(shown)).collect()))
     });
     Ok(differ.collect())
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::labelling::{Labelling, Offer, noun};
 use crate::memory::Guard;
 use crate::session::Session;
-use crate::settings::{Origin, Settings};
+use crate::settings::{Origin, SampleWeights, Settings};
 use crate::space::{Choosing, Chosen};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
@@ -87,25 +87,40 @@ pub struct Scaling {
 }
 
 impl Goal {
-    /// Mean and deviation of the goal's targets over these graphs, where they have a value; nothing for classes and labels.
-    pub fn scaling(&self, dataset: &Dataset, graphs: &[u32]) -> Result<Vec<Scaling>> {
+    /// Mean and deviation of the goal's targets over these graphs, where they have a value and as much as each counts; nothing
+    /// for classes and labels.
+    pub fn scaling(
+        &self,
+        dataset: &Dataset,
+        graphs: &[u32],
+        weights: &SampleWeights,
+    ) -> Result<Vec<Scaling>> {
         match self {
             Goal::Targets(_) => {
-                Ok(self.scaling_of(&Labelling::new(dataset, Level::Graph, self, &[])?, graphs))
+                let labelling = Labelling::new(dataset, Level::Graph, self, &[])?;
+                Ok(self.scaling_of(&labelling, graphs, weights))
             }
             _ => Ok(Vec::new()),
         }
     }
 
-    /// The same over the items of these graphs, where they have a value.
-    pub(crate) fn scaling_of(&self, labelling: &Labelling, graphs: &[u32]) -> Vec<Scaling> {
+    /// The same over the items of these graphs, which count as much as their graph.
+    pub(crate) fn scaling_of(
+        &self,
+        labelling: &Labelling,
+        graphs: &[u32],
+        weights: &SampleWeights,
+    ) -> Vec<Scaling> {
         let Goal::Targets(targets) = self else { return Vec::new() };
         let scaling = |c: usize| {
-            let values =
-                || labelling.rows_of(graphs).map(|row| labelling.values(row)[c]).filter(|y| !y.is_nan());
-            let n = values().count().max(1) as f64;
-            let mean = values().sum::<f64>() / n;
-            let deviation = (values().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n).sqrt();
+            let values = || {
+                let all = labelling.weighted(graphs, weights).map(|(w, row)| (w, labelling.values(row)[c]));
+                all.filter(|(_, y)| !y.is_nan())
+            };
+            let n = values().map(|(w, _)| w).sum::<f64>();
+            let n = if n > 0.0 { n } else { 1.0 };
+            let mean = values().map(|(w, y)| w * y).sum::<f64>() / n;
+            let deviation = (values().map(|(w, y)| w * ((y - mean) * (y - mean))).sum::<f64>() / n).sqrt();
             Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
         };
         (0..targets.len()).map(scaling).collect()
@@ -159,6 +174,42 @@ pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Pre
     }?)
 }
 
+/// A loss in which every graph counts as much as its weight, if there are weights.
+fn counted<'a>(loss: Loss<'a>, weights: &'a Option<Vec<f64>>) -> Loss<'a> {
+    match weights {
+        Some(weights) => loss.graph_weights(weights),
+        None => loss,
+    }
+}
+
+/// What a loss compares scores with, row by row.
+pub(crate) struct KnownRows {
+    /// The classes, where they are known; nothing for targets.
+    classes: Vec<Option<usize>>,
+    /// The targets or labels, NaN where one is not known; nothing for classes.
+    values: Vec<f64>,
+    /// How much each row counts, where that differs.
+    samples: Option<Vec<f64>>,
+}
+
+impl KnownRows {
+    /// The same among `items` rows, row i at `places[i]`; nothing is known of the others.
+    fn among(self, places: &[usize], items: usize, width: usize) -> Self {
+        let mut classes = vec![None; if width == 0 { items } else { 0 }];
+        places.iter().zip(self.classes).for_each(|(&place, class)| classes[place] = class);
+        let mut values = vec![f64::NAN; items * width];
+        for (&place, row) in places.iter().zip(self.values.chunks_exact(width.max(1))) {
+            values[place * width..][..width].copy_from_slice(row);
+        }
+        let spread = |weights: Vec<f64>| {
+            let mut all = vec![1.0; items];
+            places.iter().zip(weights).for_each(|(&place, weight)| all[place] = weight);
+            all
+        };
+        KnownRows { classes, values, samples: self.samples.map(spread) }
+    }
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -175,6 +226,7 @@ pub struct Prepared {
     targets: Vec<f64>,
     /// The weights of classes, or of positive labels; nothing where all count the same.
     weights: Vec<f64>,
+    sample_weights: SampleWeights,
     precision: Precision,
     /// What the rows of a batch are, and why.
     pub(crate) space: Chosen,
@@ -196,7 +248,7 @@ impl Prepared {
         no_empty_graph(dataset)?;
         let digest = settings.content(&trained.digest);
         let dataset = &settings.taken(dataset)?;
-        let split = trained.division.of(dataset, settings.training.seed)?;
+        let split = trained.split(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
         representable(&encoder, dataset, settings.training.precision)?;
         let space = Choosing {
@@ -227,12 +279,14 @@ impl Prepared {
             targets: Vec::new(),
             weights: Vec::new(),
             labelling,
+            sample_weights: trained.sample_weights.clone(),
             precision,
             memory,
         };
         let (goal, train) = (&settings.goal, &prepared.split.train);
         let labelling = &prepared.labelling;
-        let weights = goal.weights(settings.training.class_weights, labelling, train)?;
+        let weights =
+            goal.weights(settings.training.class_weights, labelling, train, &trained.sample_weights)?;
         if let Goal::Targets(_) | Goal::Labels(_) = goal {
             let standardised = |(i, &y): (usize, &f64)| match prepared.scaling.get(i) {
                 Some(s) => (y - s.mean) / s.deviation,
@@ -265,39 +319,41 @@ impl Prepared {
         Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
-    /// The loss of scores for these graphs, or for all their nodes or pairs, summed over what is known of them.
-    pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
-        let level = self.network.level;
-        if level == Level::Graph {
-            return self.loss_of(scores, self.classes(graphs), self.standardised(graphs));
-        }
-        // What is known stands among what is not.
-        let items = scores.rows();
-        let places = self.labelling.places_in(&self.dataset, graphs);
-        if let Goal::Classes(_) = &self.goal {
-            let mut classes = vec![None; items];
-            places.iter().zip(self.classes(graphs)).for_each(|(&place, class)| classes[place] = class);
-            return self.loss_of(scores, classes, Vec::new());
-        }
-        let width = self.goal.outputs();
-        let mut values = vec![f64::NAN; items * width];
-        for (&place, row) in places.iter().zip(self.standardised(graphs).chunks_exact(width)) {
-            values[place * width..][..width].copy_from_slice(row);
-        }
-        self.loss_of(scores, Vec::new(), values)
+    /// A loss that was summed over what is known of these graphs, as a mean: over the sum of the sample weights.
+    pub(crate) fn mean_loss(&self, sum: f64, graphs: &[u32]) -> f64 {
+        let n: f64 = self.labelling.weighted(graphs, &self.sample_weights).map(|(w, _)| w).sum();
+        sum / if n > 0.0 { n } else { 1.0 }
     }
 
-    /// The loss of scores against the classes, or against the values, of each row.
-    pub(crate) fn loss_of(
-        &self,
-        scores: &Matrix,
-        classes: Vec<Option<usize>>,
-        values: Vec<f64>,
-    ) -> ppgn_nn::Result<Evaluated> {
+    /// What is known of these graphs, row by row.
+    pub(crate) fn known(&self, graphs: &[u32]) -> KnownRows {
+        let weights = || self.labelling.weighted(graphs, &self.sample_weights).map(|(w, _)| w).collect();
+        KnownRows {
+            classes: self.classes(graphs),
+            values: self.standardised(graphs),
+            samples: (!self.sample_weights.is_none()).then(weights),
+        }
+    }
+
+    /// The loss of scores for these graphs, or for all their nodes or pairs, summed over what is known of them.
+    pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
+        let known = self.known(graphs);
+        if self.network.level == Level::Graph {
+            return self.loss_of(scores, known);
+        }
+        // What is known stands among what is not.
+        let places = self.labelling.places_in(&self.dataset, graphs);
+        let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
+        self.loss_of(scores, known.among(&places, scores.rows(), width))
+    }
+
+    /// The loss of scores against what is known of each row.
+    pub(crate) fn loss_of(&self, scores: &Matrix, known: KnownRows) -> ppgn_nn::Result<Evaluated> {
+        let KnownRows { classes, values, samples } = known;
         if let Goal::Classes(_) = &self.goal {
             let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
             let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
-            let loss = Loss::cross_entropy(&classes).present(&present);
+            let loss = counted(Loss::cross_entropy(&classes), &samples).present(&present);
             return match self.weights.is_empty() {
                 true => loss.of(scores),
                 false => loss.column_weights(&self.weights).of(scores),
@@ -305,14 +361,14 @@ impl Prepared {
         }
         let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
         match &self.goal {
-            Goal::Labels(_) if self.weights.is_empty() => {
-                Loss::binary_cross_entropy(&values).present(&present).of(scores)
-            }
             Goal::Labels(_) => {
-                let loss = Loss::binary_cross_entropy(&values).present(&present);
-                loss.positive_weights(&self.weights).of(scores)
+                let loss = counted(Loss::binary_cross_entropy(&values), &samples).present(&present);
+                match self.weights.is_empty() {
+                    true => loss.of(scores),
+                    false => loss.positive_weights(&self.weights).of(scores),
+                }
             }
-            _ => Loss::absolute_error(&values).present(&present).of(scores),
+            _ => counted(Loss::absolute_error(&values), &samples).present(&present).of(scores),
         }
     }
 

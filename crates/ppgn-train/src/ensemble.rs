@@ -114,7 +114,7 @@ impl Ensemble {
         let data = limited(dataset, trained.limit, settings.training.seed)?;
         match data.digest() == trained.digest {
             true => {
-                let split = trained.division.of(&data, settings.training.seed)?;
+                let split = trained.split(&data, settings.training.seed)?;
                 Ok(Some((data, split)))
             }
             false => Ok(None),

@@ -7,6 +7,7 @@
 
 use crate::data::Goal;
 use crate::error::{Error, Result};
+use crate::settings::SampleWeights;
 use ppgn_graph::{Dataset, Item, Target};
 use ppgn_nn::Level;
 use std::ops::Range;
@@ -160,6 +161,15 @@ impl Labelling {
     /// The rows of these graphs, one after another.
     pub(crate) fn rows_of<'a>(&'a self, graphs: &'a [u32]) -> impl Iterator<Item = usize> + Clone + 'a {
         graphs.iter().flat_map(|&g| self.rows(g))
+    }
+
+    /// The same, each with the sample weight of its graph.
+    pub(crate) fn weighted<'a>(
+        &'a self,
+        graphs: &'a [u32],
+        weights: &'a SampleWeights,
+    ) -> impl Iterator<Item = (f64, usize)> + 'a {
+        graphs.iter().flat_map(move |&g| self.rows(g).map(move |row| (weights.of(g), row)))
     }
 
     /// The item of a row, within its graph.

@@ -54,8 +54,8 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Imported, Learned, Listing, Origin, Overrides, Ranges, Request, Schedule, Setting, Settings,
-    Trained, Training, text,
+    Division, Gain, Imported, Learned, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule,
+    Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;

@@ -18,7 +18,7 @@ use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
 use ppgn_nn::kernels::Product;
 use ppgn_nn::model::{Branch, Description, Layer};
-use ppgn_nn::{Colours, Layout, PpgnConfig, Precision};
+use ppgn_nn::{Activation, Colours, Layout, PpgnConfig, Precision};
 
 /// Hidden layers of up to this many bytes are kept for the backward pass, as the engine of the network does.
 const HIDDEN: f64 = (512u64 << 20) as f64;
@@ -58,6 +58,8 @@ pub(crate) struct Load {
 pub(crate) struct Footprint {
     blocks: Vec<Description>,
     order: usize,
+    /// Whether rows are activated before they are pooled.
+    activates: bool,
     /// Bytes of a number.
     size: f64,
     parameters: f64,
@@ -70,6 +72,7 @@ impl Footprint {
         Footprint {
             blocks: config.descriptions(),
             order: config.order,
+            activates: config.activate_pooled,
             size: if precision == Precision::F64 { 8.0 } else { 4.0 },
             parameters: Layout::new(config).len() as f64,
             threads: session.install(rayon::current_num_threads) as f64,
@@ -129,11 +132,18 @@ impl Footprint {
         }
     }
 
+    fn need(&self, block: &Description, rows: &[f64], dense: bool) -> Need {
+        let mut need = Need::of(block, rows, dense);
+        // The activated rows, or their gradients.
+        need.extra += if self.activates { need.output } else { 0.0 };
+        need
+    }
+
     /// The most numbers of activations and their gradients that are alive at once.
     fn activations(&self, pass: Pass, load: &Load) -> f64 {
         let dense = self.is_dense(load);
         let needs: Vec<Need> =
-            self.blocks.iter().zip(load.rows.windows(2)).map(|(b, r)| Need::of(b, r, dense)).collect();
+            self.blocks.iter().zip(load.rows.windows(2)).map(|(b, r)| self.need(b, r, dense)).collect();
         if pass == Pass::Prediction {
             return needs
                 .iter()
@@ -184,9 +194,9 @@ impl Need {
         for branch in &block.branches {
             match branch {
                 Branch::Skip => {}
-                Branch::Rows(layers) => need.mlp(below, layers),
+                Branch::Rows(layers) => need.mlp(below, layers, block.activation),
                 Branch::Product { product, factors, norm } => {
-                    factors.iter().for_each(|layers| need.mlp(below, layers));
+                    factors.iter().for_each(|layers| need.mlp(below, layers, block.activation));
                     let width = branch.outputs(block.inputs) as f64;
                     need.result += above * width;
                     need.extra += if norm.is_some() { above * width } else { 0.0 };
@@ -195,7 +205,9 @@ impl Need {
                     }
                 }
                 Branch::Equivariant(layers) => {
-                    need.factors += layers.iter().map(|layer| below * layer.outputs as f64).sum::<f64>();
+                    let outputs = layers.iter().map(|layer| below * layer.outputs as f64).sum::<f64>();
+                    need.factors +=
+                        if block.activation == Activation::Relu { outputs } else { 2.0 * outputs };
                     let widest =
                         layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(0);
                     need.extra += below * widest as f64;
@@ -205,10 +217,12 @@ impl Need {
         need
     }
 
-    fn mlp(&mut self, rows: f64, layers: &[Layer]) {
+    fn mlp(&mut self, rows: f64, layers: &[Layer], activation: Activation) {
         let all: f64 = layers.iter().map(|layer| layer.outputs as f64).sum();
         self.factors += rows * width_of(layers);
         self.hidden += rows * (all - width_of(layers));
+        // Only a ReLU's derivative can be read off its output.
+        self.hidden += if activation == Activation::Relu { 0.0 } else { rows * all };
     }
 }
 
@@ -337,7 +351,7 @@ pub fn check_memory(session: &Session, settings: &Settings, dataset: &Dataset) -
     if let Some(trained) = settings.trained() {
         let (config, training) = (&settings.network, &settings.training);
         let guard = Guard::new(session, config, training.precision, dataset, None);
-        let split = trained.division.of(dataset, training.seed)?;
+        let split = trained.split(dataset, training.seed)?;
         if let Ok(need) = guard.training(training, &split, settings.drawn_from()) {
             return Ok(need);
         }

@@ -3,6 +3,7 @@
 use crate::data::Goal;
 use crate::error::{Error, Result};
 use crate::labelling::{Labelling, Offer, item_of, noun};
+use crate::settings::SampleWeights;
 use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
 use ppgn_nn::Level;
@@ -130,30 +131,37 @@ impl Goal {
     /// - classes: `n / (classes * n_c)` for n_c of n graphs (nodes, pairs), as scikit-learn's `balanced`; PyTorch's `weight`
     /// - labels: negative / positive; PyTorch's `pos_weight`
     ///
-    /// Those whose class or label is missing do not count. What does not occur has the weight 1.
+    /// Every one counts as much as the sample weight of its graph. Those whose class or label is missing do not count. What
+    /// does not occur has the weight 1.
     pub(crate) fn weights(
         &self,
         how: ClassWeights,
         labelling: &Labelling,
         train: &[u32],
+        samples: &SampleWeights,
     ) -> Result<Vec<f64>> {
-        let quotient = |a: usize, b: usize| if a > 0 && b > 0 { a as f64 / b as f64 } else { 1.0 };
+        let quotient = |a: f64, b: f64| if a > 0.0 && b > 0.0 { a / b } else { 1.0 };
         match (how, self) {
             (ClassWeights::None, _) => Ok(Vec::new()),
             (ClassWeights::Balanced, Goal::Targets(_)) => {
                 Err(Error::settings("class weights need classes or labels, not the targets of a regression"))
             }
             (ClassWeights::Balanced, Goal::Classes(classes)) => {
-                let mut counts = vec![0; classes.len()];
-                let known = labelling.rows_of(train).filter_map(|row| labelling.class(row));
-                known.for_each(|class| counts[class] += 1);
-                let n: usize = counts.iter().sum();
-                Ok(counts.iter().map(|&count| quotient(n, classes.len() * count)).collect())
+                let mut counts = vec![0.0; classes.len()];
+                let known = labelling.weighted(train, samples);
+                known.for_each(|(w, row)| {
+                    labelling.class(row).into_iter().for_each(|class| counts[class] += w)
+                });
+                let n: f64 = counts.iter().sum();
+                Ok(counts.iter().map(|&count| quotient(n, classes.len() as f64 * count)).collect())
             }
             (ClassWeights::Balanced, Goal::Labels(targets)) => {
                 let weight = |c: usize| {
                     let with = |y: f64| {
-                        labelling.rows_of(train).filter(|&row| labelling.values(row)[c] == y).count()
+                        let having = labelling
+                            .weighted(train, samples)
+                            .filter(|(_, row)| labelling.values(*row)[c] == y);
+                        having.map(|(w, _)| w).sum::<f64>()
                     };
                     quotient(with(0.0), with(1.0))
                 };
@@ -185,15 +193,24 @@ mod tests {
         let d = Dataset::builder("d").graphs(graphs()).known_labels(labels).build().unwrap();
         let goal = Goal::of(&d, &[]).unwrap();
         let known = Labelling::new(&d, Level::Graph, &goal, &[]).unwrap();
-        let of = |train: &[u32]| goal.weights(ClassWeights::Balanced, &known, train).unwrap();
+        let of = |train: &[u32]| {
+            goal.weights(ClassWeights::Balanced, &known, train, &SampleWeights::default()).unwrap()
+        };
         // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1]) is [4/6, 2].
         assert_eq!(of(&[0, 1, 2, 3, 4]), [4.0 / 6.0, 2.0]);
         assert_eq!(of(&[0, 1]), [0.5, 1.0], "a class that does not occur");
-        assert!(goal.weights(ClassWeights::None, &known, &[0]).unwrap().is_empty());
+        let none = SampleWeights::default();
+        assert!(goal.weights(ClassWeights::None, &known, &[0], &none).unwrap().is_empty());
+        // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1], sample_weight=[1, 2, 3, 2]) is [8/12, 2].
+        let samples = SampleWeights::new(vec![1.0, 2.0, 9.0, 3.0, 2.0]).unwrap();
+        let weights = goal.weights(ClassWeights::Balanced, &known, &[0, 1, 2, 3, 4], &samples).unwrap();
+        assert_eq!(weights, [8.0 / 12.0, 2.0]);
         let goal = Goal::choose(&labelled(), &[], Task::MultiLabel).unwrap();
-        // 4 negative and 1 positive; 2 negative and 2 positive.
         let known = Labelling::new(&labelled(), Level::Graph, &goal, &[]).unwrap();
-        assert_eq!(goal.weights(ClassWeights::Balanced, &known, &[0, 1, 2, 3, 4]).unwrap(), [4.0, 1.0]);
+        // 4 negative and 1 positive; 2 negative and 2 positive.
+        let of = |samples| goal.weights(ClassWeights::Balanced, &known, &[0, 1, 2, 3, 4], samples).unwrap();
+        assert_eq!(of(&none), [4.0, 1.0]);
+        assert_eq!(of(&samples), [16.0, 3.0 / 12.0]);
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Networks and training settings by name: those of the paper, and ours.
 //!
 //! `paper-1`, `paper-2`, `paper-3` and `qm9` are what the paper's authors used, per dataset where they tuned per dataset.
-//! `small` is our default, made to train within minutes.
+//! `small` is our default, made to train within minutes. `expressive` and `expressive-3` are made to reach their bounds,
+//! 2-FWL and 3-FWL, in floating-point numbers: `docs/expressiveness.md` has the reasons and the measurements.
 
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::settings::Training;
 use ppgn_graph::Schema;
 use ppgn_graph::encode::{Encoding, Kind};
-use ppgn_nn::{BlockConfig, Norm, PpgnConfig, Scale, SuffixKind};
+use ppgn_nn::{Activation, BlockConfig, Norm, Pooling, PpgnConfig, Scale, SuffixKind};
 
 /// The names of all presets.
-pub const PRESETS: [&str; 5] = ["small", "paper-1", "paper-2", "paper-3", "qm9"];
+pub const PRESETS: [&str; 7] =
+    ["small", "paper-1", "paper-2", "paper-3", "qm9", "expressive", "expressive-3"];
 
 /// Encoding, network and training settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +75,8 @@ impl Preset {
         let paper = PpgnConfig::new(1, 1);
         match name {
             "small" => Ok(small()),
+            "expressive" => Ok(expressive(2, 6, 16)),
+            "expressive-3" => Ok(expressive(3, 4, 8)),
             "paper-1" => Ok(of_the_authors(paper, &PAPER_1, dataset)),
             "paper-2" => Ok(of_the_authors(PpgnConfig { suffix: SuffixKind::I, ..paper }, &PAPER_1, dataset)),
             "paper-3" => {
@@ -126,5 +130,24 @@ fn small() -> Preset {
             ..PpgnConfig::new(1, 1)
         },
         training: Training { rate: 1e-3, decay: 0.75, epochs: 100, batch: 8, ..Training::default() },
+    }
+}
+
+/// A network that keeps small differences between graphs above the rounding noise: row RMS norm after the product, sine,
+/// weights N(0, 9 / fan-in), biases 0, means of sin(X).
+fn expressive(order: usize, blocks: usize, width: usize) -> Preset {
+    let small = small();
+    Preset {
+        network: PpgnConfig {
+            order,
+            blocks: vec![BlockConfig::new(width); blocks],
+            scale: Scale::None,
+            activation: Activation::Sin,
+            init_gain: Some(3.0),
+            pooling: Pooling::Mean,
+            activate_pooled: true,
+            ..small.network
+        },
+        ..small
     }
 }

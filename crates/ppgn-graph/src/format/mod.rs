@@ -32,7 +32,7 @@ mod item_labels;
 mod jsonl;
 mod labels;
 pub mod lines;
-mod molecules;
+pub(crate) mod molecules;
 mod nodelink;
 mod nodes;
 pub mod npy;

@@ -59,8 +59,7 @@ pub(crate) struct Molecules {
     /// How many molecules have coordinates of each kind.
     paper: usize,
     space: usize,
-    node_values: Vec<BTreeSet<i64>>,
-    edge_values: Vec<BTreeSet<i64>>,
+    values: Values,
     stereo: usize,
     isotopes: usize,
     beyond_valence: Tally,
@@ -88,17 +87,13 @@ impl Tally {
 
 impl Molecules {
     pub(crate) fn new(source: &Source) -> Self {
-        let sets = |labels: &[(&str, &[i64])]| {
-            labels.iter().map(|(_, values)| values.iter().copied().collect()).collect()
-        };
         Molecules {
             graphs: Vec::new(),
             names: Vec::new(),
             positions: Vec::new(),
             paper: 0,
             space: 0,
-            node_values: sets(&NODE_LABELS),
-            edge_values: sets(&EDGE_LABELS),
+            values: Values::default(),
             stereo: 0,
             isotopes: 0,
             beyond_valence: Tally::default(),
@@ -123,27 +118,12 @@ impl Molecules {
         positions: Option<(&[[f64; 3]], Dimension)>,
         line: u64,
     ) -> Result<(), String> {
-        let n = molecule.atoms.len();
-        if n == 0 {
-            return Err("a molecule without atoms".into());
-        }
-        if n as u64 > self.max_nodes {
-            return Err(format!("{n} atoms, more than the limit of {}", self.max_nodes));
-        }
-        molecule.connect();
-        if let Some(atom) = (0..n).find(|&a| molecule.links(a).len() > MOST_BONDS) {
-            return Err(format!("an atom with {} bonds", molecule.links(atom).len()));
-        }
+        check(molecule, self.max_nodes)?;
         let found = derive(molecule)?;
         let graph = graph(molecule)?;
         self.beyond_valence.add(found.beyond_valence, line);
         self.too_many_rings.add(found.too_many_rings, line);
-        for u in 0..n {
-            note(&mut self.node_values, graph.node_labels(u));
-        }
-        for (_, _, arc) in graph.edge_list() {
-            note(&mut self.edge_values, graph.edge_labels(arc));
-        }
+        self.values.see(&graph);
         self.graphs.push(graph);
         self.names.push(None);
         if let Some((positions, dimension)) = positions {
@@ -187,20 +167,9 @@ impl Molecules {
             let graphs = std::mem::take(&mut self.graphs);
             self.graphs = graphs.into_iter().zip(places).map(|(graph, p)| graph.with_positions(p)).collect();
         }
-        let columns = |labels: &[(&str, &[i64])], values: Vec<BTreeSet<i64>>| {
-            labels.iter().zip(values).map(|((name, _), set)| LabelColumn::new(*name, set)).collect()
-        };
-        let schema = Schema {
-            directed: false,
-            node_labels: columns(&NODE_LABELS, self.node_values),
-            node_attributes: Vec::new(),
-            edge_labels: columns(&EDGE_LABELS, self.edge_values),
-            edge_attributes: Vec::new(),
-            positions: in_space,
-        };
         let builder = Dataset::builder(entry.stem())
             .graphs(self.graphs)
-            .schema(schema)
+            .schema(self.values.schema(in_space))
             .provenance(provenance(source, format, report));
         let named = self.names.iter().any(Option::is_some);
         let builder = if named { builder.ids(self.names) } else { builder };
@@ -237,8 +206,74 @@ impl Molecules {
     }
 }
 
+/// The values that labels of molecules have, column by column: those that a column always lists, and those that occurred.
+pub(crate) struct Values {
+    nodes: Vec<BTreeSet<i64>>,
+    edges: Vec<BTreeSet<i64>>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        let sets = |labels: &[(&str, &[i64])]| {
+            labels.iter().map(|(_, values)| values.iter().copied().collect()).collect()
+        };
+        Values { nodes: sets(&NODE_LABELS), edges: sets(&EDGE_LABELS) }
+    }
+}
+
+impl Values {
+    /// Whether a graph has the columns of a molecule, and nothing else.
+    pub(crate) fn fit(&self, graph: &Graph) -> bool {
+        !graph.is_directed()
+            && graph.node_label_columns() == self.nodes.len()
+            && graph.edge_label_columns() == self.edges.len()
+            && graph.node_attribute_columns() + graph.edge_attribute_columns() == 0
+    }
+
+    /// Counts in the labels of a molecule.
+    pub(crate) fn see(&mut self, graph: &Graph) {
+        for u in 0..graph.nodes() {
+            note(&mut self.nodes, graph.node_labels(u));
+        }
+        for (_, _, arc) in graph.edge_list() {
+            note(&mut self.edges, graph.edge_labels(arc));
+        }
+    }
+
+    /// The features of molecules with these values.
+    pub(crate) fn schema(self, positions: bool) -> Schema {
+        let columns = |labels: &[(&str, &[i64])], values: Vec<BTreeSet<i64>>| {
+            labels.iter().zip(values).map(|((name, _), set)| LabelColumn::new(*name, set)).collect()
+        };
+        Schema {
+            directed: false,
+            node_labels: columns(&NODE_LABELS, self.nodes),
+            node_attributes: Vec::new(),
+            edge_labels: columns(&EDGE_LABELS, self.edges),
+            edge_attributes: Vec::new(),
+            positions,
+        }
+    }
+}
+
+/// Lists the bonds of a molecule as it was read; the error says what no molecule has.
+pub(crate) fn check(molecule: &mut Molecule, max_nodes: u64) -> Result<(), String> {
+    let n = molecule.atoms.len();
+    if n == 0 {
+        return Err("a molecule without atoms".into());
+    }
+    if n as u64 > max_nodes {
+        return Err(format!("{n} atoms, more than the limit of {max_nodes}"));
+    }
+    molecule.connect();
+    match (0..n).find(|&a| molecule.links(a).len() > MOST_BONDS) {
+        Some(atom) => Err(format!("an atom with {} bonds", molecule.links(atom).len())),
+        None => Ok(()),
+    }
+}
+
 /// The graph of a molecule from which everything was derived.
-fn graph(molecule: &Molecule) -> Result<Graph, String> {
+pub(crate) fn graph(molecule: &Molecule) -> Result<Graph, String> {
     let n = molecule.atoms.len();
     debug_assert!(molecule.atoms.iter().all(|&z| z <= HEAVIEST));
     let orbitals = hybridisation(molecule);

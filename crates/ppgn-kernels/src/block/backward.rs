@@ -2,6 +2,7 @@
 //! to as soon as that value is no longer needed.
 
 use super::{Block, Branch, Computed, Kept, Pairs, Product, slices};
+use crate::activation::times;
 use crate::generalised::generalised_product_backward;
 use crate::generalised::quotient::quotient_generalised_backward;
 use crate::linear::{Input, Joined, add_to, linear_backward};
@@ -123,11 +124,11 @@ impl<T: Real> Block<'_, T> {
             inputs.push(match (computed, slope) {
                 (Computed::Input, _) => Input::Apart(x, dx.take()),
                 (Computed::Rows(y), Slope::Apart(d)) => Input::Apart(y, Some(&mut **d)),
-                (Computed::Equivariant(ys), Slope::Apart(d)) => {
+                (Computed::Equivariant(ys, _), Slope::Apart(d)) => {
                     Input::Apart(ys.last().map_or(&[], |y| y), Some(&mut **d))
                 }
                 (Computed::Product { w, .. }, _) => Input::InPlace(w),
-                (Computed::Rows(_) | Computed::Equivariant(_), _) => {
+                (Computed::Rows(_) | Computed::Equivariant(..), _) => {
                     unreachable!("their gradients have separate buffers")
                 }
             });
@@ -192,9 +193,12 @@ impl<'a, T: Real> Branch<'a, T> {
         gradient: &mut [T],
         dx: Option<&mut [T]>,
     ) {
-        let ds = match (self, computed, slope) {
+        let relu = self.mlps().iter().all(|mlp| mlp.activation.is_relu());
+        let mut ds = match (self, computed, slope) {
             (Branch::Rows(_), Computed::Rows(y), Slope::Apart(mut d)) => {
-                mask(&mut d, &y);
+                if relu {
+                    mask(&mut d, &y);
+                }
                 vec![d]
             }
             (
@@ -205,20 +209,26 @@ impl<'a, T: Real> Branch<'a, T> {
                 if let Some(normed) = normed {
                     norm::rms_backward(&mut w, &normed, self.outputs(0), &scales);
                 }
-                product.multiply_backward(workspace, pairs, factors[0].outputs(), &w, &mut ys);
+                product.multiply_backward(workspace, pairs, factors[0].outputs(), &w, &mut ys, relu);
                 ys
             }
-            (Branch::Equivariant(layers), Computed::Equivariant(ys), Slope::Apart(d)) => {
-                return layers.backward(workspace, pairs.squares(), x, ys, d, gradient, dx);
+            (Branch::Equivariant(layers), Computed::Equivariant(ys, slopes), Slope::Apart(d)) => {
+                return layers.backward(workspace, pairs.squares(), x, (ys, slopes), d, gradient, dx);
             }
             _ => return,
         };
         let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(workspace, x));
         let mut rest = gradient;
-        let mlps = self.mlps().iter().zip(&ds).zip(&mut hidden).map(|((mlp, d), hidden)| {
+        let mlps = self.mlps().iter().zip(&mut ds).zip(&mut hidden).map(|((mlp, d), hidden)| {
             let (gradient, next) = std::mem::take(&mut rest).split_at_mut(mlp.len());
             rest = next;
-            Backward { mlp, d, hidden: slices(hidden), gradient }
+            let (hidden, slopes) = hidden.split_at_mut(mlp.layers.len() - 1);
+            let mut slopes: Vec<&[T]> = slopes.iter().map(|slopes| &**slopes).collect();
+            // A ReLU's derivative is part of what came before.
+            if let Some(last) = slopes.pop() {
+                d.par_chunks_mut(1 << 14).zip(last.par_chunks(1 << 14)).for_each(|(d, s)| times(d, s));
+            }
+            Backward { mlp, d, hidden: slices(hidden), slopes, gradient }
         });
         mlps_backward(workspace, x, mlps.collect(), dx);
     }
@@ -236,7 +246,8 @@ impl<'a, T: Real> Branch<'a, T> {
 }
 
 impl Product {
-    /// The gradients of the factors, written over them, from the gradient of W.
+    /// The gradients of the factors, written over them, from the gradient of W; 0 where the factor is not above 0, if it
+    /// is the output of a ReLU.
     fn multiply_backward<T: Real>(
         self,
         workspace: &Workspace,
@@ -244,9 +255,10 @@ impl Product {
         channels: usize,
         w: &[T],
         ys: &mut Vec<Buffer<T>>,
+        relu: bool,
     ) {
         if let (Product::Matrix, Pairs::Dense(graphs), [y1, y2]) = (self, pairs, &mut ys[..]) {
-            return product_backward(workspace, graphs, channels, w, y1, y2);
+            return product_backward(workspace, graphs, channels, w, y1, y2, relu);
         }
         let mut ds: Vec<Buffer<T>> = ys.iter().map(|y| Buffer::dirty(workspace, y.len())).collect();
         {
@@ -254,19 +266,27 @@ impl Product {
             let mut ds: Vec<&mut [T]> = ds.iter_mut().map(|d| &mut **d).collect();
             match (self, pairs, &mut ds[..]) {
                 (Product::Matrix, Pairs::Quotient { colours, .. }, [d1, d2]) => {
-                    quotient_product_backward(workspace, colours, channels, w, [ys[0], ys[1]], [d1, d2]);
+                    quotient_product_backward(
+                        workspace,
+                        colours,
+                        channels,
+                        w,
+                        [ys[0], ys[1]],
+                        [d1, d2],
+                        relu,
+                    );
                 }
                 (Product::Sums(order), Pairs::Dense(graphs), [d]) => {
-                    index_sums_backward(graphs, order, channels, w, ys[0], d);
+                    index_sums_backward(graphs, order, channels, w, ys[0], d, relu);
                 }
                 (Product::Sums(order), Pairs::Quotient { colours, .. }, [d]) => {
-                    quotient_sums_backward(colours, order, channels, w, ys[0], d);
+                    quotient_sums_backward(colours, order, channels, w, ys[0], d, relu);
                 }
                 (_, Pairs::Dense(graphs), ds) => {
-                    generalised_product_backward(workspace, graphs, channels, w, &ys, ds)
+                    generalised_product_backward(workspace, graphs, channels, w, &ys, ds, relu)
                 }
                 (_, Pairs::Quotient { colours, .. }, ds) => {
-                    quotient_generalised_backward(workspace, colours, channels, w, &ys, ds);
+                    quotient_generalised_backward(workspace, colours, channels, w, &ys, ds, relu);
                 }
             }
         }

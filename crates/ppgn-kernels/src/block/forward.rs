@@ -209,7 +209,8 @@ impl<T: Real> Branch<'_, T> {
                 Computed::Product { ys, w, scales }
             }
             Branch::Equivariant(layers) => {
-                Computed::Equivariant(layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing))
+                let (ys, slopes) = layers.forward(workspace, pairs.squares(), x, keep != Keep::Nothing);
+                Computed::Equivariant(ys, slopes)
             }
         }
     }

@@ -48,7 +48,7 @@ pub enum Branch<'a, T> {
         /// The epsilon of an RMS norm after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers, each followed by a ReLU. They require the dense space.
+    /// Linear equivariant layers, each followed by the activation. They require the dense space.
     Equivariant(Linears<'a, T>),
 }
 
@@ -92,7 +92,7 @@ pub enum Keep {
 #[derive(Debug)]
 pub struct Kept<T: Real> {
     branches: Vec<Computed<T>>,
-    /// The hidden layers of all MLPs in order, if they were kept.
+    /// The hidden layers of all MLPs in order, with the derivatives of their activations, if they were kept.
     hidden: Option<Vec<Vec<Buffer<T>>>>,
 }
 
@@ -111,8 +111,9 @@ enum Computed<T: Real> {
         /// The factor that normalised each row; empty without a norm.
         scales: Vec<T>,
     },
-    /// The outputs of all layers, or only the last if there is no backward pass.
-    Equivariant(Vec<Buffer<T>>),
+    /// The outputs of all layers, or only the last if there is no backward pass; then the derivatives of the activation
+    /// at all of them, unless it is a ReLU.
+    Equivariant(Vec<Buffer<T>>, Vec<Buffer<T>>),
 }
 
 impl<T: Real> Computed<T> {
@@ -122,7 +123,7 @@ impl<T: Real> Computed<T> {
             Computed::Input => x,
             Computed::Rows(y) => y,
             Computed::Product { w, .. } => w,
-            Computed::Equivariant(ys) => ys.last().map_or(&[], |y| y),
+            Computed::Equivariant(ys, _) => ys.last().map_or(&[], |y| y),
         }
     }
 }
@@ -187,9 +188,10 @@ impl<'a, T: Real> Block<'a, T> {
         self.branches.iter().flat_map(Branch::mlps)
     }
 
-    /// Total width of the hidden layers of its MLPs.
+    /// Numbers per row of its input that [`Keep::Hidden`] keeps in addition: the hidden layers of its MLPs, and the
+    /// derivatives of activations other than ReLU.
     pub fn hidden(&self) -> usize {
-        self.mlps().map(Mlp::hidden).sum()
+        self.mlps().map(Mlp::kept).sum()
     }
 
     /// Whether any branch combines rows. Also asserts that there is at most one skip connection: the gradients rely on

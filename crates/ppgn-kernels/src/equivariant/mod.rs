@@ -17,6 +17,7 @@
 
 mod sums;
 
+use crate::activation::{Activation, apply, times};
 use crate::gemm::{Panels, View};
 use crate::linear::add_to;
 use crate::matrix::add_outer;
@@ -25,6 +26,7 @@ use crate::product::{Square, within};
 use crate::real::Real;
 use crate::shared::numbers;
 use crate::workspace::{Buffer, Workspace};
+use rayon::prelude::*;
 use sums::{Epilogue, Sums, mapped, transposed};
 
 /// Operations of the basis: Bell(4).
@@ -43,8 +45,8 @@ const OF_NODES: [[usize; 3]; 3] = [[7, 11, 5], [10, 12, 9], [1, 2, 0]];
 /// From total and trace (down) to everywhere and diagonal (across).
 const OF_GRAPHS: [[usize; 2]; 2] = [[14, 13], [4, 3]];
 
-/// `Y = ReLU(sum over the operations p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, where sums are
-/// normalised to means: row sums, column sums and the trace are divided by n, the total by n^2.
+/// `Y = f(sum over the operations p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, where sums are
+/// normalised to means: row sums, column sums and the trace are divided by n, the total by n^2. f is the activation.
 #[derive(Debug, Clone, Copy)]
 pub struct Equivariant<'a, T> {
     /// A, `[15, inputs, outputs]`.
@@ -91,15 +93,22 @@ impl<'a, T: Real> Equivariant<'a, T> {
         matrix
     }
 
-    /// The layer on all graphs.
+    /// The layer on all graphs, with the derivatives of its activation if they are wanted; a ReLU has none.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
-    /// - result: `[rows, outputs]`
+    /// - result, `slopes`: `[rows, outputs]`
     ///
     /// # Complexity
     /// O(sum of (n^2 + n) * inputs * outputs).
-    pub(crate) fn forward(&self, workspace: &Workspace, graphs: &[Square], x: &[T]) -> Buffer<T> {
+    pub(crate) fn forward(
+        &self,
+        workspace: &Workspace,
+        graphs: &[Square],
+        x: &[T],
+        activation: Activation,
+        mut slopes: Option<&mut [T]>,
+    ) -> Buffer<T> {
         let (a, b) = (self.inputs, self.outputs);
         within(graphs, 2, a, x.len());
         let (of_nodes, of_graphs) = (self.maps(&OF_NODES), self.maps(&OF_GRAPHS));
@@ -115,12 +124,20 @@ impl<'a, T: Real> Equivariant<'a, T> {
         }
         let maps = [ITSELF, TRANSPOSED].map(|operation| Panels::new(workspace, self.map(operation)));
         let mut y = Buffer::dirty(workspace, x.len() / a * b);
-        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, Epilogue::Relu);
+        let epilogue = if activation.is_relu() { Epilogue::Relu } else { Epilogue::Set };
+        spread.put(graphs, b, [x, &transposed(workspace, graphs, x, a)], &maps, &mut y, epilogue);
+        if !activation.is_relu() {
+            const CHUNK: usize = 1 << 12;
+            let mut slopes = slopes.as_mut().map(|slopes| slopes.chunks_mut(CHUNK));
+            let chunks = y.chunks_mut(CHUNK).map(|y| (y, slopes.as_mut().and_then(Iterator::next)));
+            let chunks: Vec<_> = chunks.collect();
+            chunks.into_par_iter().for_each(|(y, slopes)| apply(activation, y, slopes));
+        }
         y
     }
 
     /// Adds the gradients of weights and biases to `gradient`, a flat array, and that of X to `dx` if given. `d` is the
-    /// gradient of the output, already masked by the ReLU.
+    /// gradient of the output, times the derivative of the activation.
     ///
     /// # Shapes
     /// - `x`, `dx`: `[rows, inputs]`
@@ -193,11 +210,13 @@ impl<'a, T: Real> Equivariant<'a, T> {
     }
 }
 
-/// Equivariant layers in sequence, each followed by a ReLU.
+/// Equivariant layers in sequence, each followed by the activation.
 #[derive(Debug, Clone)]
 pub struct Linears<'a, T> {
     /// The layers in order, at least one. Their parameters are consecutive in one flat array.
     pub layers: Vec<Equivariant<'a, T>>,
+    /// The activation.
+    pub activation: Activation,
 }
 
 impl<T: Real> Linears<'_, T> {
@@ -211,7 +230,8 @@ impl<T: Real> Linears<'_, T> {
         self.layers.iter().map(Equivariant::len).sum()
     }
 
-    /// The outputs of all layers, or only the last if there is no backward pass.
+    /// The outputs of all layers, or only the last if there is no backward pass; and the derivatives of the activation at
+    /// all of them, if there is one and it is not a ReLU.
     ///
     /// # Shapes
     /// - `x`: `[rows, inputs]`
@@ -225,20 +245,26 @@ impl<T: Real> Linears<'_, T> {
         graphs: &[Square],
         x: &[T],
         keep: bool,
-    ) -> Vec<Buffer<T>> {
-        let mut results: Vec<Buffer<T>> = Vec::new();
+    ) -> (Vec<Buffer<T>>, Vec<Buffer<T>>) {
+        let (mut results, mut slopes): (Vec<Buffer<T>>, Vec<Buffer<T>>) = (Vec::new(), Vec::new());
         for layer in &self.layers {
-            let y = layer.forward(workspace, graphs, results.last().map_or(x, |y| y));
+            let count = x.len() / self.layers[0].inputs;
+            let wanted = keep && !self.activation.is_relu();
+            let mut slope = wanted.then(|| Buffer::dirty(workspace, count * layer.outputs));
+            let input = results.last().map_or(x, |y| y);
+            let y = layer.forward(workspace, graphs, input, self.activation, slope.as_deref_mut());
             if !keep {
                 results.clear();
             }
             results.push(y);
+            slopes.extend(slope);
         }
-        results
+        (results, slopes)
     }
 
     /// Adds the gradients of all parameters to `gradient`, their flat array, and X's to `dx` if given. `d` is the
-    /// gradient of the last output; `results` holds the outputs of all layers.
+    /// gradient of the last output; `results` holds the outputs of all layers, and `slopes` the derivatives of the
+    /// activation.
     ///
     /// # Shapes
     /// - `x`, `dx`: `[rows, inputs]`
@@ -249,7 +275,7 @@ impl<T: Real> Linears<'_, T> {
         workspace: &Workspace,
         graphs: &[Square],
         x: &[T],
-        mut results: Vec<Buffer<T>>,
+        (mut results, mut slopes): (Vec<Buffer<T>>, Vec<Buffer<T>>),
         d: Buffer<T>,
         gradient: &mut [T],
         mut dx: Option<&mut [T]>,
@@ -258,7 +284,10 @@ impl<T: Real> Linears<'_, T> {
         let mut rest = gradient;
         for (l, layer) in self.layers.iter().enumerate().rev() {
             let Some(y) = results.pop() else { return };
-            mask(&mut d, &y);
+            match slopes.pop() {
+                None => mask(&mut d, &y),
+                Some(slopes) => times(&mut d, &slopes),
+            }
             let input = results.last().map_or(x, |input| input);
             let start = rest.len() - layer.len();
             let (before, own) = rest.split_at_mut(start);

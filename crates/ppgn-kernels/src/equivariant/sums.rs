@@ -21,6 +21,8 @@ pub(super) struct Sums<T: Real> {
 pub(super) enum Epilogue {
     /// Apply a ReLU and store them.
     Relu,
+    /// Store them.
+    Set,
     /// Add them to the current contents.
     Add,
 }
@@ -132,7 +134,7 @@ impl<T: Real> Sums<T> {
                 let (i, j) = (first + place / n, place % n);
                 let both = node(i, 0).iter().zip(node(j, 1)).map(|(&along, &down)| along + down);
                 match epilogue {
-                    Epilogue::Relu => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
+                    Epilogue::Relu | Epilogue::Set => y.iter_mut().zip(both).for_each(|(y, both)| *y = both),
                     Epilogue::Add => y.iter_mut().zip(both).for_each(|(y, both)| *y += both),
                 }
                 if i == j {

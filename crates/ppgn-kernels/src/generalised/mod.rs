@@ -41,8 +41,8 @@ pub(crate) fn generalised_product<T: Real>(
     });
 }
 
-/// The gradients of Y1, ..., Yk, each already 0 where its Y is not above 0: the derivative of the ReLU that produced
-/// it.
+/// The gradients of Y1, ..., Yk; with `relu`, each already 0 where its Y is not above 0: the derivative of the ReLU that
+/// produced it.
 ///
 /// # Shapes
 /// - `dw`, `ys` and `ds`, each: `[rows, channels]`; `ds` are overwritten
@@ -56,12 +56,13 @@ pub(crate) fn generalised_product_backward<T: Real>(
     dw: &[T],
     ys: &[&[T]],
     ds: &mut [&mut [T]],
+    relu: bool,
 ) {
     let order = ys.len();
     assert!(order >= 2 && ds.len() == order);
     assert!(ys.iter().all(|y| y.len() == dw.len()) && ds.iter().all(|d| d.len() == dw.len()));
     if let (&[y1, y2, y3], [d1, d2, d3]) = (ys, &mut *ds) {
-        return triples::product_backward(workspace, graphs, channels, dw, [y1, y2, y3], [d1, d2, d3]);
+        return triples::product_backward(workspace, graphs, channels, dw, [y1, y2, y3], [d1, d2, d3], relu);
     }
     for (q, d) in ds.iter_mut().enumerate() {
         each_line(workspace, graphs, order, channels, d, |graph, line, out| {
@@ -78,7 +79,9 @@ pub(crate) fn generalised_product_backward<T: Real>(
                     });
                 }
             }
-            mask(out, &ys[q][graph.line(line, channels)..]);
+            if relu {
+                mask(out, &ys[q][graph.line(line, channels)..]);
+            }
         });
     }
 }

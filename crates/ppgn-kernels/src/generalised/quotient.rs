@@ -89,7 +89,7 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
     }
 }
 
-/// The gradients of Y1, ..., Yk, each 0 where its Y is not above 0.
+/// The gradients of Y1, ..., Yk; with `relu`, each 0 where its Y is not above 0.
 ///
 /// # Shapes
 /// - `dw`: `[examples, channels]`
@@ -104,6 +104,7 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     dw: &[T],
     ys: &[&[T]],
     ds: &mut [&mut [T]],
+    relu: bool,
 ) {
     colours.check(ys.len());
     let below = numbers(colours.below, channels);
@@ -117,7 +118,9 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
         dispatch(Scatter { workspace, colours, channels, from, width, dw, ys, ds: &shared });
     });
     drop(shared);
-    ds.iter_mut().zip(ys).for_each(|(d, y)| mask(d, y));
+    if relu {
+        ds.iter_mut().zip(ys).for_each(|(d, y)| mask(d, y));
+    }
 }
 
 struct Scatter<'a, T> {

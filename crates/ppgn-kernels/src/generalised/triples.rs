@@ -47,16 +47,18 @@ pub(super) fn product_backward<T: Real>(
     dw: &[T],
     [y1, y2, y3]: [&[T]; 3],
     [d1, d2, d3]: [&mut [T]; 3],
+    relu: bool,
 ) {
+    let [m1, m2, m3] = [y1, y2, y3].map(|y| relu.then_some(y));
     // dY1[p,q,r] = sum over m of Y3[m,q,p] * dW[m,q,r] * Y2[m,p,r].
     let form = [(y3, [2, 1, 0]), (dw, [0, 1, 2]), (y2, [1, 0, 2])];
-    compute(workspace, graphs, channels, form, Some(y1), d1);
+    compute(workspace, graphs, channels, form, m1, d1);
     // dY2[p,q,r] = sum over m of Y3[p,m,q] * Y1[q,m,r] * dW[p,m,r].
     let form = [(y3, [0, 2, 1]), (y1, [1, 0, 2]), (dw, [0, 1, 2])];
-    compute(workspace, graphs, channels, form, Some(y2), d2);
+    compute(workspace, graphs, channels, form, m2, d2);
     // dY3[p,q,r] = sum over m of dW[p,q,m] * Y1[r,q,m] * Y2[p,r,m].
     let form = [(dw, [0, 1, 2]), (y1, [2, 1, 0]), (y2, [0, 2, 1])];
-    compute(workspace, graphs, channels, form, Some(y3), d3);
+    compute(workspace, graphs, channels, form, m3, d3);
 }
 
 /// Computes a form for all graphs; where `mask`, the output of a ReLU, is not above 0, the result is 0.

@@ -156,7 +156,7 @@ impl Own {
     }
 }
 
-/// The gradients of Y1 and Y2, each 0 where Y1 (or Y2) is not above 0.
+/// The gradients of Y1 and Y2; with `relu`, each 0 where Y1 (or Y2) is not above 0.
 ///
 /// # Shapes
 /// - `dw`: `[examples, channels]`
@@ -171,6 +171,7 @@ pub(crate) fn quotient_product_backward<T: Real>(
     dw: &[T],
     [y1, y2]: [&[T]; 2],
     [d1, d2]: [&mut [T]; 2],
+    relu: bool,
 ) {
     colours.check(2);
     let below = numbers(colours.below, channels);
@@ -195,7 +196,9 @@ pub(crate) fn quotient_product_backward<T: Real>(
                 false => dispatch(rows::Backward(share)),
             }
         }
-        dispatch(Clear { rows: colours.below, part, d, y: Some([y1, y2]) });
+        if relu {
+            dispatch(Clear { rows: colours.below, part, d, y: Some([y1, y2]) });
+        }
     });
 }
 

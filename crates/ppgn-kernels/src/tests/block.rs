@@ -2,8 +2,8 @@
 
 use super::naive::{self, Form, Random, Way, cut};
 use crate::{
-    Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real, Square,
-    Workspace,
+    Activation, Block, Branch, Buffer, ColourMatrix, Example, Keep, Kept, Layer, Mlp, Pairs, Product, Real,
+    Square, Workspace,
 };
 
 fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
@@ -13,7 +13,10 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
         rest = next;
         layer
     };
-    let mut mlp = |widths: &[usize]| Mlp { layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect() };
+    let mut mlp = |widths: &[usize]| Mlp {
+        layers: widths.windows(2).map(|w| layer(w[0], w[1])).collect(),
+        activation: form.activation,
+    };
     let skip = form.m3.as_ref().map_or(Branch::Skip, |m3| Branch::Rows(mlp(m3)));
     let factors = vec![mlp(&form.mlp), mlp(&form.mlp)];
     let join = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
@@ -73,8 +76,15 @@ fn compare<T: Real>(
 }
 
 fn forms() -> Vec<Form> {
-    let paper = Form { mlp: vec![5, 7, 7], m3: None, m4: Some(7), norm: None, residual: false };
+    let activation = Activation::Relu;
+    let paper = Form { mlp: vec![5, 7, 7], m3: None, m4: Some(7), norm: None, residual: false, activation };
+    let [sin, gelu] = [Activation::Sin, Activation::Gelu];
     vec![
+        Form { activation: sin, ..paper.clone() },
+        Form { activation: gelu, ..paper.clone() },
+        Form { activation: sin, mlp: vec![3, 70], m4: None, m3: Some(vec![3, 9, 4]), ..paper.clone() },
+        Form { activation: gelu, mlp: vec![16, 5, 17, 16], m4: Some(16), residual: true, ..paper.clone() },
+        Form { activation: sin, norm: Some(1e-5), ..paper.clone() },
         paper.clone(),
         Form { mlp: vec![1, 1], m4: Some(1), ..paper.clone() },
         Form { mlp: vec![19, 40, 33], m4: Some(50), ..paper.clone() },
@@ -114,16 +124,19 @@ fn dense_blocks_match_the_equations() {
 #[test]
 fn a_graph_larger_than_a_cache_block() {
     let (graphs, rows) = squares(&[53]);
-    let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false };
-    compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
-    compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
+    for activation in [Activation::Relu, Activation::Sin] {
+        let form = Form { mlp: vec![2, 3], m3: None, m4: Some(2), norm: None, residual: false, activation };
+        compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
+        compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-5);
+    }
 }
 
 /// Beyond 120 nodes the product is a matrix product per channel; the channels fill one group and part of a second.
 #[test]
 fn a_large_graph_beside_a_small_one() {
     let (graphs, rows) = squares(&[5, 121]);
-    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    let activation = Activation::Sin;
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false, activation };
     compare::<f64>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 1e-11);
     compare::<f32>(&form, Pairs::Dense(&graphs), &Way::Dense(&graphs), [rows, rows], 3, 2e-4);
 }
@@ -141,7 +154,8 @@ fn quotient_blocks_match_the_equations() {
 
 #[test]
 fn a_large_graph_on_the_quotient_space() {
-    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false };
+    let activation = Activation::Sin;
+    let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false, activation };
     quotient_blocks(&[(122, 300, 40), (122, 300, 3000)], &[form], [1e-11, 2e-4]);
 }
 
@@ -175,7 +189,9 @@ fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances:
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
     let (graphs, rows) = squares(&[9, 14, 3, 30, 123]);
-    let form = Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false };
+    let activation = Activation::Gelu;
+    let form =
+        Form { mlp: vec![5, 21, 37], m3: None, m4: Some(33), norm: Some(1e-5), residual: false, activation };
     let mut random = Random::new(8);
     let (p, x, d) = (
         rounded::<f32>(&random.numbers(form.len())),

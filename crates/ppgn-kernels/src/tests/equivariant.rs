@@ -1,7 +1,7 @@
 //! Equivariant layers against their definition: every partition of four indices, entry by entry, in f64.
 
 use super::naive::Random;
-use crate::{Buffer, Equivariant, Linears, Real, Square, Workspace};
+use crate::{Activation, Buffer, Equivariant, Linears, Real, Square, Workspace};
 
 /// All partitions of four indices in lexicographic order, given as the block of every index.
 fn partitions() -> Vec<[usize; 4]> {
@@ -115,15 +115,15 @@ fn linears<'a, T: Real>(p: &'a [T], widths: &[usize]) -> Linears<'a, T> {
         rest = next;
         layer
     };
-    Linears { layers: widths.windows(2).map(layer).collect() }
+    Linears { layers: widths.windows(2).map(layer).collect(), activation: Activation::Relu }
 }
 
 /// The last output and, given its gradient `d`, the gradients of the parameters and of X.
 fn run<T: Real>(layers: &Linears<'_, T>, graphs: &[Square], x: &[T], d: &[T]) -> [Vec<T>; 3] {
     let workspace = Workspace::default();
     let results = layers.forward(&workspace, graphs, x, true);
-    let last = results.last().unwrap().to_vec();
-    assert!(layers.forward(&workspace, graphs, x, false)[0][..] == last[..]);
+    let last = results.0.last().unwrap().to_vec();
+    assert!(layers.forward(&workspace, graphs, x, false).0[0][..] == last[..]);
     let (mut gradient, mut dx) = (vec![T::default(); layers.len()], vec![T::default(); x.len()]);
     let d = Buffer::copy(&workspace, d);
     layers.backward(&workspace, graphs, x, results, d, &mut gradient, Some(&mut dx));

@@ -2,8 +2,8 @@
 //! slice. (The address sanitizer sees that, see `benches/asan.sh`; without it these tests see the panic.)
 
 use crate::{
-    Block, Branch, Buffer, ColourMatrix, Count, Equivariant, Example, Keep, Layer, Linears, Mlp, Pairs,
-    Pools, Product, Square, Workspace, add_outer, multiply, multiply_transposed, pool_max, pool_sum,
+    Activation, Block, Branch, Buffer, ColourMatrix, Count, Equivariant, Example, Keep, Layer, Linears, Mlp,
+    Pairs, Pools, Product, Square, Workspace, add_outer, multiply, multiply_transposed, pool_max, pool_sum,
     pool_sum_backward,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ const WEIGHTS: [f32; 256] = [0.5; 256];
 
 fn block(product: Product, factors: usize) -> Block<'static, f32> {
     let layer = || Layer::cut(&WEIGHTS, 2, 2).0;
-    let factors = (0..factors).map(|_| Mlp { layers: vec![layer()] }).collect();
+    let factors = (0..factors).map(|_| Mlp { layers: vec![layer()], activation: Activation::Relu }).collect();
     let branches = vec![Branch::Product { product, factors, norm: None }];
     Block { inputs: 2, branches, join: None, residual: false }
 }
@@ -65,7 +65,8 @@ fn point_12_squares_beyond_their_rows_are_refused() {
                 block.backward(&workspace, Pairs::Dense(&hostile), &x, kept.unwrap(), d, &mut gradient, true);
             });
         }
-        let layers = Linears { layers: vec![Equivariant::cut(&WEIGHTS, 2, 2).0] };
+        let layers =
+            Linears { layers: vec![Equivariant::cut(&WEIGHTS, 2, 2).0], activation: Activation::Relu };
         let block =
             Block { inputs: 2, branches: vec![Branch::Equivariant(layers)], join: None, residual: false };
         panics(&format!("{what}, equivariant"), || {

@@ -1,6 +1,6 @@
 //! A block and its gradient straight from the equations: one number at a time, in f64.
 
-use crate::{Example, Square};
+use crate::{Activation, Example, Square};
 
 /// A stream of random numbers in -1..1, with some exact zeros.
 pub(crate) struct Random(u64);
@@ -35,6 +35,7 @@ pub(crate) struct Form {
     pub(crate) m4: Option<usize>,
     pub(crate) norm: Option<f64>,
     pub(crate) residual: bool,
+    pub(crate) activation: Activation,
 }
 
 impl Form {
@@ -141,14 +142,36 @@ fn linear(layer: &Layer, p: &[f64], x: &[f64]) -> Vec<f64> {
     (0..layer.outputs).map(out).collect()
 }
 
-/// The outputs of all layers for one row.
-fn mlp(layers: &[Layer], p: &[f64], x: &[f64]) -> Rows {
-    let mut all = vec![x.to_vec()];
+/// An activation and its derivative; the normal distribution by its series, whose terms all have one sign.
+fn activated(activation: Activation, x: f64) -> [f64; 2] {
+    match activation {
+        Activation::Relu => [x.max(0.0), if x > 0.0 { 1.0 } else { 0.0 }],
+        Activation::Sin => [x.sin(), x.cos()],
+        Activation::Gelu => {
+            let density = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+            let (mut term, mut sum) = (x, x);
+            let mut n = 1.0;
+            while term.abs() > 1e-17 * sum.abs() {
+                n += 2.0;
+                term *= x * x / n;
+                sum += term;
+            }
+            let below = 0.5 + density * sum;
+            [x * below, below + x * density]
+        }
+    }
+}
+
+/// The outputs of all layers for one row, the row first; then the derivatives of the activation after each layer.
+fn mlp(activation: Activation, layers: &[Layer], p: &[f64], x: &[f64]) -> (Rows, Rows) {
+    let (mut all, mut slopes) = (vec![x.to_vec()], Vec::new());
     for layer in layers {
         let y = linear(layer, p, &all[all.len() - 1]);
-        all.push(y.iter().map(|y| y.max(0.0)).collect());
+        let both = y.iter().map(|&y| activated(activation, y));
+        all.push(both.clone().map(|[value, _]| value).collect());
+        slopes.push(both.map(|[_, slope]| slope).collect());
     }
-    all
+    (all, slopes)
 }
 
 /// Adds to the gradient of the parameters; returns that of the input.
@@ -164,10 +187,10 @@ fn linear_back(layer: &Layer, p: &[f64], x: &[f64], d: &[f64], g: &mut [f64]) ->
     dx
 }
 
-fn mlp_back(layers: &[Layer], p: &[f64], all: &Rows, d: &[f64], g: &mut [f64]) -> Vec<f64> {
+fn mlp_back(layers: &[Layer], p: &[f64], (all, slopes): &(Rows, Rows), d: &[f64], g: &mut [f64]) -> Vec<f64> {
     let mut d = d.to_vec();
     for (l, layer) in layers.iter().enumerate().rev() {
-        d.iter_mut().zip(&all[l + 1]).for_each(|(d, &y)| *d = if y > 0.0 { *d } else { 0.0 });
+        d.iter_mut().zip(&slopes[l]).for_each(|(d, &s)| *d *= s);
         d = linear_back(layer, p, &all[l], &d, g);
     }
     d
@@ -190,9 +213,11 @@ pub(crate) fn block(
     let l3 = form.m3.as_ref().map_or(Vec::new(), |m3| layers(m3, &mut start));
     let [l1, l2] = [(); 2].map(|()| layers(&form.mlp, &mut start));
     let m4 = form.m4.map(|m4| layers(&[form.passed() + form.product(), m4], &mut start).remove(0));
-    let all = |l: &[Layer]| -> Vec<Rows> { x.iter().map(|x| mlp(l, p, x)).collect() };
+    let all =
+        |l: &[Layer]| -> Vec<(Rows, Rows)> { x.iter().map(|x| mlp(form.activation, l, p, x)).collect() };
     let (a1, a2, a3) = (all(&l1), all(&l2), all(&l3));
-    let last = |all: &[Rows]| -> Rows { all.iter().map(|all| all[all.len() - 1].clone()).collect() };
+    let last =
+        |all: &[(Rows, Rows)]| -> Rows { all.iter().map(|(all, _)| all[all.len() - 1].clone()).collect() };
     let (y1, y2, passed) = (last(&a1), last(&a2), last(&a3));
     let mut w = vec![vec![0.0; form.product()]; above];
     for &(row, l, r, factor) in &way.terms() {

@@ -1,7 +1,10 @@
 //! Pooling with ties, against values worked out by hand and against the equations.
 
 use super::naive::Random;
-use crate::{Count, Pools, Square, pool_max, pool_max_backward, pool_sum, pool_sum_backward};
+use crate::{
+    Count, Pools, Square, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,
+    pool_sum_backward,
+};
 
 const X: [f64; 14] = [-4.0, -2.0, -2.0, -2.0, -2.0, 5.0, 7.0, 1.0, 7.0, 5.0, 0.0, 7.0, 2.0, 3.0];
 
@@ -22,6 +25,11 @@ fn ties_share_the_gradient_evenly() {
     let mut dx = [0.0; 14];
     pool_sum_backward(pools, 1, &[1.0, 12.0, 100.0, 1e9, 1000.0, 5000.0], &mut dx);
     assert_eq!(dx[..6], [100.0, 1000.0, 5000.0, 5000.0, 1000.0, 1.0]);
+    pool_mean(pools, 1, &X, &mut pooled);
+    assert_eq!(pooled, [13.0 / 3.0, 4.0, -4.0, 0.0, -2.0, -2.0]);
+    let mut dx = [0.0; 14];
+    pool_mean_backward(pools, 1, &[3.0, 12.0, 100.0, 1e9, 1000.0, 5000.0], &mut dx);
+    assert_eq!(dx[..8], [100.0, 500.0, 2500.0, 2500.0, 500.0, 1.0, 2.0, 2.0]);
 }
 
 #[test]
@@ -53,9 +61,14 @@ fn colours_are_weighted_by_their_pairs() {
     let few = Pools::Quotient { order: 2, counts: &counts, offsets: &[0, 5] };
     let d = random.numbers(2 * channels);
     let [mut a, mut b] = [vec![0.0; 2 * channels], vec![0.0; 2 * channels]];
-    for sum in [false, true] {
+    for way in ["max", "sum", "mean"] {
         let [mut da, mut db] = [vec![0.0; dense.len()], vec![0.0; table.len()]];
-        if sum {
+        if way == "mean" {
+            pool_mean(all, channels, &dense, &mut a);
+            pool_mean(few, channels, &table, &mut b);
+            pool_mean_backward(all, channels, &d, &mut da);
+            pool_mean_backward(few, channels, &d, &mut db);
+        } else if way == "sum" {
             pool_sum(all, channels, &dense, &mut a);
             pool_sum(few, channels, &table, &mut b);
             pool_sum_backward(all, channels, &d, &mut da);

@@ -9,7 +9,7 @@ mod options;
 mod validate;
 
 pub use block::BlockConfig;
-pub use options::{Level, M3, M4, Norm, Pooling, Scale, SuffixKind};
+pub use options::{Activation, Level, M3, M4, Norm, Pooling, Scale, SuffixKind};
 
 use crate::isomorphism;
 use crate::model::Model;
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// let paper_3 = PpgnConfig { blocks: vec![BlockConfig::new(256); 3], depth: 3, ..PpgnConfig::new(8, 2) };
 /// assert!(paper_2.validate().is_ok() && paper_3.validate().is_ok());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PpgnConfig {
     /// Channels of the input encoding.
@@ -65,6 +65,16 @@ pub struct PpgnConfig {
     /// How the pairs of a graph are reduced to one row. Default: the maximum.
     #[serde(default)]
     pub pooling: Pooling,
+    /// Whether the suffix reads f(X) instead of X, f being the activation: pooled, or of nodes and pairs. Default: no.
+    #[serde(default, skip_serializing_if = "default::is_false")]
+    pub activate_pooled: bool,
+    /// The activation. Default: ReLU.
+    #[serde(default, skip_serializing_if = "Activation::is_relu")]
+    pub activation: Activation,
+    /// The gain g of the initial weights, drawn from the normal distribution with variance g^2 / fan-in. Default: none,
+    /// for weights drawn uniformly as Glorot and Bengio do ([`Layout::initial`](crate::Layout::initial)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init_gain: Option<f64>,
     /// What the product is divided by; ignored by models without a product. Default: nothing.
     #[serde(default)]
     pub scale: Scale,
@@ -85,6 +95,10 @@ mod default {
 
     pub(super) fn order() -> usize {
         2
+    }
+
+    pub(super) fn is_false(is: &bool) -> bool {
+        !is
     }
 
     pub(super) fn is_order(order: &usize) -> bool {
@@ -116,6 +130,9 @@ impl PpgnConfig {
             suffix: SuffixKind::default(),
             suffix_hidden: default::suffix_hidden(),
             pooling: Pooling::default(),
+            activate_pooled: false,
+            activation: Activation::default(),
+            init_gain: None,
             scale: Scale::default(),
             norm: Norm::default(),
             residual: false,
@@ -171,13 +188,18 @@ mod tests {
     #[test]
     fn a_block_is_a_number_or_a_table() {
         let text = r#"{"inputs":1,"outputs":1,"blocks":[3,{"width":4,"product":2,"hidden":[5,6]}],
-            "m3":{"mlp":[7]},"m4":"none","suffix":"i","scale":"sqrt-n","norm":"rms","pooling":"sum"}"#;
+            "m3":{"mlp":[7]},"m4":"none","suffix":"i","scale":"sqrt-n","norm":"rms","pooling":"mean",
+            "activation":"sin","init_gain":3.0,"activate_pooled":true}"#;
         let config: PpgnConfig = serde_json::from_str(text).unwrap();
         assert_eq!(config.widths(), [1, 10, 9]);
         assert_eq!(config.embedding(), 18);
         let again: PpgnConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();
         assert_eq!(again, config);
+        assert_eq!((config.activation, config.init_gain), (Activation::Sin, Some(3.0)));
         assert!(serde_json::from_str::<PpgnConfig>(r#"{"inputs":1,"outputs":1,"dept":3}"#).is_err());
+        // What older files do not have is not written where it is the paper's choice.
+        let paper = serde_json::to_string(&PpgnConfig::new(1, 1)).unwrap();
+        assert!(!paper.contains("activat") && !paper.contains("gain"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub enum M3 {
     /// Nothing, as in the paper's experiments.
     #[default]
     Identity,
-    /// An MLP with these layer widths, a ReLU after every layer; the last is the width of m3(X).
+    /// An MLP with these layer widths, the activation after every layer; the last is the width of m3(X).
     Mlp(Vec<usize>),
 }
 
@@ -28,7 +28,7 @@ pub enum M4 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SuffixKind {
-    /// Pool after the last block, then fully connected layers with ReLU in between.
+    /// Pool after the last block, then fully connected layers with the activation in between.
     I,
     /// Pool after every block, one linear map each, summed.
     #[default]
@@ -68,6 +68,35 @@ impl Level {
     }
 }
 
+/// The function after every layer of an MLP (and of the linear equivariant layers).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// `max(0, x)`, as in the paper; its derivative at 0 is 0.
+    #[default]
+    Relu,
+    /// `sin(x)`: where ReLU networks let small differences between graphs fade from block to block, the sine keeps them.
+    Sin,
+    /// `x (1 + erf(x / sqrt(2))) / 2`.
+    Gelu,
+}
+
+impl Activation {
+    pub(crate) fn is_relu(&self) -> bool {
+        *self == Activation::Relu
+    }
+}
+
+impl From<Activation> for ppgn_kernels::Activation {
+    fn from(activation: Activation) -> Self {
+        match activation {
+            Activation::Relu => ppgn_kernels::Activation::Relu,
+            Activation::Sin => ppgn_kernels::Activation::Sin,
+            Activation::Gelu => ppgn_kernels::Activation::Gelu,
+        }
+    }
+}
+
 /// How pooling combines pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -77,6 +106,8 @@ pub enum Pooling {
     Max,
     /// The sums: the invariant linear layer h of the theorems.
     Sum,
+    /// The means; 0 over nothing.
+    Mean,
 }
 
 /// What the product is divided by; n is the number of nodes of the graph.

@@ -33,6 +33,12 @@ impl PpgnConfig {
                 self.order
             )));
         }
+        if self.init_gain.is_some_and(|gain| !(gain > 0.0 && gain.is_finite())) {
+            return Err(Error::config(format!(
+                "the gain of the initial weights must be a positive number, not {}",
+                self.init_gain.unwrap_or_default()
+            )));
+        }
         let m3: &[usize] = match &self.m3 {
             M3::Identity => &[],
             M3::Mlp(widths) if widths.is_empty() => {
@@ -92,6 +98,9 @@ mod tests {
         assert!(message(PpgnConfig { order: 3, level: Level::Node, ..base() }).contains("need order 2"));
         assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
+        for gain in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(message(PpgnConfig { init_gain: Some(gain), ..base() }).contains("gain"));
+        }
         assert!(message(PpgnConfig { m4: M4::None, residual: true, ..base() }).contains("residual"));
         assert!(message(PpgnConfig { model: Model::Lin, m4: M4::None, ..base() }).contains("remove `m4`"));
         assert!(message(PpgnConfig { model: Model::Lin, residual: true, ..base() }).contains("`residual`"));

@@ -13,8 +13,9 @@ use crate::model::Description;
 use crate::space::Space;
 use items::Items;
 use ppgn_kernels::{
-    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, in_pool, multiply_each,
-    pool_max, pool_max_backward, pool_sum, pool_sum_backward,
+    Block, Buffer, Keep, Kept, Pools, Real, Scored, Suffix, Ties, Workspace, activate, activate_backward,
+    add_each, in_pool, multiply_each, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,
+    pool_sum_backward,
 };
 use view::View;
 
@@ -55,8 +56,10 @@ struct BlockTape<T: Real> {
     /// The input of every block except the first.
     inputs: Vec<Buffer<T>>,
     kept: Vec<Kept<T>>,
-    /// The ties of every max-pooled block; empty for sum pooling.
+    /// The ties of every max-pooled block; empty for other pooling.
     ties: Vec<Ties<T>>,
+    /// The output of the last block, if pooling activates it.
+    last: Option<Buffer<T>>,
 }
 
 impl<'a, T: Real> Engine<'a, T> {
@@ -72,7 +75,7 @@ impl<'a, T: Real> Engine<'a, T> {
             std::iter::once(config.first_width()).chain(blocks.iter().map(Description::outputs)).collect();
         let layers = cut::layers(&config.suffix_layers(&widths), arrays[blocks.len()]);
         let suffix = match config.suffix {
-            SuffixKind::I => Suffix::Chain(layers),
+            SuffixKind::I => Suffix::Chain(layers, config.activation.into()),
             SuffixKind::Ii => Suffix::Sum(layers),
         };
         let blocks = blocks.iter().zip(arrays).map(|(block, array)| cut::block(block, array)).collect();
@@ -134,7 +137,7 @@ impl<'a, T: Real> Engine<'a, T> {
         keep: bool,
         items: Option<&Items>,
     ) -> (Vec<Buffer<T>>, BlockTape<T>) {
-        let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new() };
+        let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new(), last: None };
         let mut pooled = Vec::new();
         let mut input: Option<Buffer<T>> = None;
         let what = match keep {
@@ -145,27 +148,65 @@ impl<'a, T: Real> Engine<'a, T> {
         for (l, block) in self.blocks.iter().enumerate() {
             let x = input.as_deref().unwrap_or(rows);
             let (output, kept) = block.forward(self.workspace, self.view.pairs(l), x, what);
-            if let Some(items) = items.filter(|_| self.config.pools_after(l)) {
-                let width = block.outputs();
-                let mut features = Buffer::zeros(self.workspace, items.len() * width);
-                pool_sum(items.pools(l), width, &output, &mut features);
+            if self.config.pools_after(l) {
+                let (features, ties) = self.pool(l, block.outputs(), &output, items, keep);
                 pooled.push(features);
-            } else if self.config.pools_after(l) {
-                let (width, pools) = (block.outputs(), self.view.pools(l + 1));
-                let length = self.view.graphs() * self.config.pools() * width;
-                let mut features = Buffer::zeros(self.workspace, length);
-                match self.config.pooling {
-                    Pooling::Max => tape.ties.push(pool_max(pools, width, &output, &mut features, keep)),
-                    Pooling::Sum => pool_sum(pools, width, &output, &mut features),
-                }
-                pooled.push(features);
+                tape.ties.extend(ties);
             }
             tape.kept.extend(kept);
             if let Some(x) = input.replace(output).filter(|_| keep) {
                 tape.inputs.push(x);
             }
         }
+        tape.last = input.filter(|_| keep && self.config.activate_pooled);
         (pooled, tape)
+    }
+
+    /// The features that the suffix takes of block l, and the rows that attain their maxima.
+    fn pool(
+        &self,
+        l: usize,
+        width: usize,
+        output: &Buffer<T>,
+        items: Option<&Items>,
+        keep: bool,
+    ) -> (Buffer<T>, Option<Ties<T>>) {
+        let activated = self.config.activate_pooled.then(|| {
+            let mut copy = Buffer::copy(self.workspace, output);
+            activate(self.config.activation.into(), &mut copy);
+            copy
+        });
+        let output = activated.as_ref().unwrap_or(output);
+        if let Some(items) = items {
+            let mut features = Buffer::zeros(self.workspace, items.len() * width);
+            pool_sum(items.pools(l), width, output, &mut features);
+            return (features, None);
+        }
+        let pools = self.view.pools(l + 1);
+        let mut features = Buffer::zeros(self.workspace, self.view.graphs() * self.config.pools() * width);
+        let ties = match self.config.pooling {
+            Pooling::Max => Some(pool_max(pools, width, output, &mut features, keep)),
+            Pooling::Sum => {
+                pool_sum(pools, width, output, &mut features);
+                None
+            }
+            Pooling::Mean => {
+                pool_mean(pools, width, output, &mut features);
+                None
+            }
+        };
+        (features, ties)
+    }
+
+    /// Adds the gradient of the features of block l to that of its rows.
+    fn pool_backward(&self, l: usize, width: usize, ties: Option<Ties<T>>, features: &[T], to: &mut [T]) {
+        let pools: Pools<'_> = self.view.pools(l + 1);
+        match (&self.items, ties, self.config.pooling) {
+            (Some(items), ..) => pool_sum_backward(items.pools(l), width, features, to),
+            (None, Some(ties), _) => pool_max_backward(pools, width, &ties, features, to),
+            (None, None, Pooling::Mean) => pool_mean_backward(pools, width, features, to),
+            (None, None, _) => pool_sum_backward(pools, width, features, to),
+        }
     }
 
     /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`.
@@ -176,7 +217,7 @@ impl<'a, T: Real> Engine<'a, T> {
         features: &[Buffer<T>],
         gradients: &mut [Vec<T>],
     ) {
-        let BlockTape { mut inputs, mut kept, mut ties } = tape;
+        let BlockTape { mut inputs, mut kept, mut ties, last: mut output } = tape;
         let mut features = features.iter().rev();
         let mut d: Option<Buffer<T>> = None;
         for (l, block) in self.blocks.iter().enumerate().rev() {
@@ -184,16 +225,20 @@ impl<'a, T: Real> Engine<'a, T> {
             let length = self.view.rows(l + 1) * width;
             let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.workspace, length));
             if let Some(features) = features.next().filter(|_| self.config.pools_after(l)) {
-                let pools: Pools<'_> = self.view.pools(l + 1);
-                match (&self.items, ties.pop()) {
-                    (Some(items), _) => pool_sum_backward(items.pools(l), width, features, &mut gradient),
-                    (None, Some(ties)) => pool_max_backward(pools, width, &ties, features, &mut gradient),
-                    (None, None) => pool_sum_backward(pools, width, features, &mut gradient),
+                match output.take().filter(|_| self.config.activate_pooled) {
+                    None => self.pool_backward(l, width, ties.pop(), features, &mut gradient),
+                    Some(output) => {
+                        let mut activated = Buffer::zeros(self.workspace, length);
+                        self.pool_backward(l, width, ties.pop(), features, &mut activated);
+                        activate_backward(self.config.activation.into(), &output, &mut activated);
+                        add_each(&mut gradient, &activated);
+                    }
                 }
             }
-            let x = inputs.pop();
+            // The input of this block is the output of the one before.
+            output = inputs.pop();
             let Some(kept) = kept.pop() else { break };
-            let x = x.as_deref().unwrap_or(rows);
+            let x = output.as_deref().unwrap_or(rows);
             let pairs = self.view.pairs(l);
             d = block.backward(self.workspace, pairs, x, kept, gradient, &mut gradients[l], l > 0);
         }

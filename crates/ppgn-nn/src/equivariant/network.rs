@@ -9,7 +9,7 @@ use crate::network::Step;
 use crate::precision::{Number, Precision, Values};
 use crate::space::{Dense, Space};
 use ppgn_graph::random::Stream;
-use ppgn_kernels::{Buffer, Layer, Suffix, Workspace};
+use ppgn_kernels::{Activation, Buffer, Layer, Suffix, Workspace};
 use serde::{Deserialize, Serialize};
 
 /// Configuration of a [`KOrder`] network.
@@ -228,7 +228,7 @@ impl KOrder {
             inputs,
             outputs,
         });
-        Suffix::Chain(layers.collect())
+        Suffix::Chain(layers.collect(), Activation::Relu)
     }
 
     /// `h . L_d . s ... s . L_1` for every graph, `[graphs, invariant]` in the order of the batch, and the tapes in the

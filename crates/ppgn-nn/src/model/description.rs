@@ -4,7 +4,7 @@
 //! [`Description`]; none of them depends on a particular model. Parameters are stored in the order of
 //! [`Description::layers`].
 
-use crate::config::{BlockConfig, M3, M4, Norm, PpgnConfig};
+use crate::config::{Activation, BlockConfig, M3, M4, Norm, PpgnConfig};
 use ppgn_kernels::Product;
 
 /// Keeps the RMS norm of a zero row finite.
@@ -60,10 +60,18 @@ impl Layer {
         self.outputs.checked_mul(per_output)
     }
 
-    /// Initial weights are uniform between minus and plus this bound.
+    /// Initial weights are uniform between minus and plus this bound, unless the configuration has a gain.
     pub(crate) fn bound(&self) -> f64 {
-        let operations = if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 };
-        (6.0 / (operations * (self.inputs + self.outputs)) as f64).sqrt()
+        (6.0 / (self.operations() * (self.inputs + self.outputs)) as f64).sqrt()
+    }
+
+    /// The number of terms in each output's sum.
+    pub(crate) fn fan_in(&self) -> usize {
+        self.operations() * self.inputs
+    }
+
+    fn operations(&self) -> usize {
+        if self.kind == LayerKind::Equivariant { OPERATIONS } else { 1 }
     }
 
     /// Multiplications per row.
@@ -79,7 +87,7 @@ impl Layer {
 pub enum Branch {
     /// X itself.
     Skip,
-    /// An MLP on every row, with a ReLU after every layer.
+    /// An MLP on every row, with the activation after every layer.
     Rows(Vec<Layer>),
     /// MLPs on every row, followed by a product of their outputs.
     Product {
@@ -90,7 +98,7 @@ pub enum Branch {
         /// The epsilon of an RMS norm over each row's channels after the product; `None` for no norm.
         norm: Option<f64>,
     },
-    /// Linear equivariant layers, each followed by a ReLU.
+    /// Linear equivariant layers, each followed by the activation.
     Equivariant(Vec<Layer>),
 }
 
@@ -146,6 +154,8 @@ pub struct Description {
     pub join: Option<Layer>,
     /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
+    /// What follows every layer of its branches. The join has none.
+    pub activation: Activation,
 }
 
 impl Description {
@@ -307,7 +317,8 @@ impl Place<'_> {
                 Some(self.layer("skip.conv".into(), LayerKind::Rows, stream::M4, 0, &widths))
             }
         };
-        let mut block = Description { inputs: self.inputs, branches, join, residual: false };
+        let activation = self.config.activation;
+        let mut block = Description { inputs: self.inputs, branches, join, residual: false, activation };
         block.residual = self.config.residual && block.outputs() == self.inputs;
         block
     }

@@ -1,4 +1,4 @@
-//! The full linear basis alone: layers `ReLU(L(.))` in sequence, with neither m3 nor m4.
+//! The full linear basis alone: layers `f(L(.))` in sequence, f the activation, with neither m3 nor m4.
 
 use super::{Description, Kind, Place};
 use crate::config::{M3, M4, PpgnConfig};
@@ -9,7 +9,8 @@ pub(super) struct Lin;
 impl Kind for Lin {
     fn describe(&self, place: &Place<'_>) -> Description {
         let branches = vec![place.equivariant(&place.widths())];
-        Description { inputs: place.inputs, branches, join: None, residual: false }
+        let activation = place.config.activation;
+        Description { inputs: place.inputs, branches, join: None, residual: false, activation }
     }
 
     fn validate(&self, config: &PpgnConfig) -> Result<()> {

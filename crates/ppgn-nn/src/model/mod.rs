@@ -46,8 +46,8 @@ macro_rules! models {
         ///
         /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, and
         /// with sums normalised to means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with
-        /// `normalise`). It combines whole rows and columns, so the models with L require the dense space. m3 and m4
-        /// are the settings of the same names.
+        /// `normalise`). It combines whole rows and columns, so the models with L require the dense space. f is the
+        /// activation; m3 and m4 are the settings of the same names.
         ///
         /// ```
         /// use ppgn_nn::{BlockConfig, Layout, Model, PpgnConfig};
@@ -87,9 +87,9 @@ models! {
     /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL.
     #[default]
     Mp "mp" mp::Mp;
-    /// Matrix product and the full linear basis: `m4(m3(X), W, ReLU(L(X)))`, L as wide as the block.
+    /// Matrix product and the full linear basis: `m4(m3(X), W, f(L(X)))`, L as wide as the block.
     MpLin "mp+lin" mp_lin::MpLin;
-    /// The full linear basis alone: `depth` layers `ReLU(L(.))`, with neither m3 nor m4.
+    /// The full linear basis alone: `depth` layers `f(L(.))`, with neither m3 nor m4.
     Lin "lin" lin::Lin;
     /// Each pair separately: `m4(m3(X), m1(X))`.
     Mlp "mlp" mlp::Mlp;

@@ -1,4 +1,4 @@
-//! Matrix product and the full linear basis: `m4(m3(X), W, ReLU(L(X)))`, L as wide as the block.
+//! Matrix product and the full linear basis: `m4(m3(X), W, f(L(X)))`, L as wide as the block.
 
 use super::{Description, Kind, Place};
 use ppgn_kernels::Product;

@@ -3,8 +3,8 @@
 use crate::shared::{Rows, arrays, batch, biased, configs, largest};
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, Loss, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
-    Values,
+    Activation, Batch, BlockConfig, Loss, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale,
+    SuffixKind, Values,
 };
 use proptest::prelude::*;
 
@@ -86,6 +86,21 @@ options! {
     suffix_ii: base();
     suffix_i: PpgnConfig { suffix: SuffixKind::I, suffix_hidden: vec![6, 5], ..base() };
     sum_pooling: PpgnConfig { pooling: Pooling::Sum, ..base() };
+    mean_pooling: PpgnConfig { pooling: Pooling::Mean, ..base() };
+    sine: PpgnConfig { activation: Activation::Sin, depth: 3, ..base() };
+    gelu: PpgnConfig { activation: Activation::Gelu, m3: M3::Mlp(vec![5, 3]), ..base() };
+    sine_in_suffix_i: PpgnConfig { activation: Activation::Sin, suffix: SuffixKind::I, suffix_hidden: vec![6, 5], ..base() };
+    activated_max: PpgnConfig { activation: Activation::Gelu, activate_pooled: true, ..base() };
+    activated_sum: PpgnConfig { pooling: Pooling::Sum, activate_pooled: true, ..base() };
+    activated_mean_after_the_last: PpgnConfig {
+        pooling: Pooling::Mean, activate_pooled: true, activation: Activation::Sin, suffix: SuffixKind::I, ..base()
+    };
+    expressive: PpgnConfig {
+        pooling: Pooling::Mean, activate_pooled: true, activation: Activation::Sin, norm: Norm::Rms, init_gain: Some(1.5),
+        ..base()
+    };
+    sine_of_linear_layers: PpgnConfig { model: Model::Lin, depth: 2, activation: Activation::Sin, ..base() };
+    gelu_beside_linear_layers: PpgnConfig { model: Model::MpLin, activation: Activation::Gelu, ..base() };
     m3_mlp: PpgnConfig { m3: M3::Mlp(vec![5, 3]), ..base() };
     m4_left_out: PpgnConfig { m4: M4::None, ..base() };
     m4_left_out_after_m3: PpgnConfig { m4: M4::None, m3: M3::Mlp(vec![2]), ..base() };

@@ -8,7 +8,8 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, GraphBuilder, Schema};
 use ppgn_nn::{
-    Batch, BlockConfig, Colours, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Scale, SuffixKind,
+    Activation, Batch, BlockConfig, Colours, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision,
+    Scale, SuffixKind,
 };
 use std::collections::HashMap;
 
@@ -54,6 +55,17 @@ fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
         (PpgnConfig { pooling: Pooling::Sum, scale: Scale::N, residual: true, ..triples() }, &[4, 2]),
         (PpgnConfig { m3: M3::Mlp(vec![2, 3]), norm: Norm::Rms, ..triples() }, &[4, 2]),
         (PpgnConfig { m4: M4::None, suffix: SuffixKind::I, suffix_hidden: vec![5], ..triples() }, &[2, 4]),
+        (
+            PpgnConfig {
+                pooling: Pooling::Mean,
+                activate_pooled: true,
+                activation: Activation::Sin,
+                ..triples()
+            },
+            &[3, 4],
+        ),
+        (PpgnConfig { activation: Activation::Gelu, norm: Norm::Rms, ..triples() }, &[2, 4]),
+        (PpgnConfig { activation: Activation::Sin, ..base(3, Model::Sums) }, &[4, 1]),
         (base(4, Model::Mp), &[3, 1]),
         (PpgnConfig { pooling: Pooling::Sum, ..base(4, Model::Mp) }, &[2]),
         (base(2, Model::Sums), &[4, 1, 3]),

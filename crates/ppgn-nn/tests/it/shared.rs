@@ -2,8 +2,8 @@
 
 use ppgn_graph::random::Stream;
 use ppgn_nn::{
-    Batch, BlockConfig, Level, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision, Scale,
-    SuffixKind, Values,
+    Activation, Batch, BlockConfig, Level, M3, M4, Model, Norm, Number, Pooling, Ppgn, PpgnConfig, Precision,
+    Scale, SuffixKind, Values,
 };
 use ppgn_nn::{Evaluated, Matrix, Result};
 use proptest::prelude::*;
@@ -145,18 +145,21 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
     ];
     let m4 = prop_oneof![Just(M4::Linear), Just(M4::None)];
     let suffix = prop_oneof![Just(SuffixKind::I), Just(SuffixKind::Ii)];
-    let pooling = prop_oneof![Just(Pooling::Max), Just(Pooling::Sum)];
+    let pooling = prop_oneof![Just(Pooling::Max), Just(Pooling::Sum), Just(Pooling::Mean)];
+    let activation =
+        prop_oneof![2 => Just(Activation::Relu), 1 => Just(Activation::Sin), 1 => Just(Activation::Gelu)];
+    let activation = (activation, any::<bool>(), prop::option::of(0.5..2.0f64));
     let scale = prop_oneof![Just(Scale::None), Just(Scale::SqrtN), Just(Scale::N)];
     let norm = prop_oneof![Just(Norm::None), Just(Norm::Rms)];
     let widths = (1..4usize, 1..4usize, 1..4usize, prop::collection::vec(1..6usize, 0..3));
-    (widths, blocks(), m3, m4, suffix, pooling, (scale, norm), any::<bool>()).prop_map(
+    (widths, blocks(), m3, m4, suffix, (pooling, activation), (scale, norm), any::<bool>()).prop_map(
         |(
             (inputs, outputs, depth, suffix_hidden),
             blocks,
             m3,
             m4,
             suffix,
-            pooling,
+            (pooling, (activation, activate_pooled, init_gain)),
             (scale, norm),
             residual,
         )| {
@@ -164,7 +167,7 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
             #[rustfmt::skip]
             let config = PpgnConfig {
                 inputs, outputs, level: Level::Graph, order: 2, blocks, model: Model::Mp, depth, m3, m4, suffix, suffix_hidden,
-                pooling, scale, norm, residual,
+                pooling, activate_pooled, activation, init_gain, scale, norm, residual,
             };
             config
         },

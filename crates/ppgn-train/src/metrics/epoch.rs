@@ -210,8 +210,8 @@ impl Sums {
 
     /// The figures of the set and, for classes, the confusion matrix.
     pub(crate) fn figures(self, prepared: &Prepared) -> (Part, Vec<Vec<u64>>) {
-        let rows = prepared.rows(&self.graphs).max(1) as f64;
-        figures(prepared, &self.graphs, self.loss / rows, &self.scores)
+        let loss = prepared.mean_loss(self.loss, &self.graphs);
+        figures(prepared, &self.graphs, loss, &self.scores)
     }
 }
 

@@ -133,8 +133,8 @@ fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
     let rows = prepared.rows(graphs);
     let scores = row.repeat(rows);
     let matrix = Matrix::new(rows, row.len(), Values::F64(scores.clone()))?;
-    let loss = prepared.loss_of(&matrix, prepared.classes(graphs), prepared.standardised(graphs))?;
-    let loss = loss.value / rows.max(1) as f64;
+    let loss = prepared.loss_of(&matrix, prepared.known(graphs))?;
+    let loss = prepared.mean_loss(loss.value, graphs);
     Ok(figures(prepared, graphs, loss, &scores).0)
 }
 

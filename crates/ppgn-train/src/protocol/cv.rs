@@ -2,7 +2,7 @@
 //! epoch of the average), and by the fair one of Errica et al. 2020, where the test sets have no say in the epoch.
 
 use super::curve::{Averaged, average};
-use super::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
+use super::jobs::{Finished, Job, JobWatcher, Workers, all_finished, run_jobs};
 use super::numbers::numbers;
 use super::spread::{Spread, Spreads};
 use crate::data::Goal;
@@ -132,14 +132,7 @@ impl Cv {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<CvReport>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
-        let mut folds = Vec::new();
-        for (job, ended) in self.jobs.iter().zip(ended) {
-            match ended {
-                Ended::Finished(finished) => folds.push(*finished),
-                Ended::Diverged(error) => return Err(job.failed(error)),
-            }
-        }
-        let report = self.report(&folds)?;
+        let report = self.report(&all_finished(&self.jobs, ended)?)?;
         write_json(&self.folder.join("cv.json"), &report)?;
         Ok(Some(report))
     }

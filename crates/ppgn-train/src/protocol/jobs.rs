@@ -213,6 +213,15 @@ pub enum Ended {
     Diverged(Error),
 }
 
+/// What all jobs gave; the error of the first whose loss was not finite.
+pub(super) fn all_finished(jobs: &[Job], ended: Vec<Ended>) -> Result<Vec<Finished>> {
+    let one = |(job, ended): (&Job, Ended)| match ended {
+        Ended::Finished(finished) => Ok(*finished),
+        Ended::Diverged(error) => Err(job.failed(error)),
+    };
+    jobs.iter().zip(ended).map(one).collect()
+}
+
 /// Whether all jobs can be run: no other run is in their places, and the memory is there for as many as run at once.
 fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
     let one = session.clone().with_threads(workers.threads)?;

@@ -4,7 +4,7 @@
 use super::jobs::{Ended, Finished, Job, JobWatcher, Workers, run_jobs};
 use crate::data::Goal;
 use crate::error::{Error, Result};
-use crate::metrics::Part;
+use crate::metrics::{Metric, Part};
 use crate::run::write_json;
 use crate::session::Session;
 use crate::settings::{Division, Overrides, Request, Settings};
@@ -153,6 +153,8 @@ pub struct SearchReport {
     pub epochs: Vec<usize>,
     /// For regression, the targets.
     pub targets: Vec<String>,
+    /// The metric that trials are ranked by.
+    pub metric: &'static str,
     /// All trials, the best first.
     pub trials: Vec<Trial>,
     /// The settings of the best trial; `None` if no loss stayed finite.
@@ -162,16 +164,27 @@ pub struct SearchReport {
 }
 
 impl Search {
-    /// One run per trial in `folder`, named after its settings. For classification a tenth of the graphs is held out;
-    /// for regression the split is 80/10/10 and the validation set counts. The seed draws the split, the same for all
-    /// trials.
+    /// One run per trial in `folder`, named after its settings. For classification a tenth of the graphs is held out, as a
+    /// validation set where early stopping or the selection of the best epoch asks for one; for regression the split is
+    /// 80/10/10 and the validation set counts. The seed draws the split, the same for all trials.
     pub fn new(request: &Request<'_>, grid: &Grid, folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let given = serde_json::to_value(&request.overrides).map_err(|e| Error::settings(e.to_string()))?;
         if let Some(name) = grid.names().find(|name| given.get(*name).is_some_and(|set| !set.is_null())) {
             return Err(Error::Varied { name: name.to_string() });
         }
+        if let Some(name) = grid.names().find(|name| *name == "select") {
+            return Err(Error::settings(format!(
+                "`{name}` cannot be varied: trials that are ranked by different metrics cannot be compared"
+            )));
+        }
+        let asked = |name: &str| grid.names().any(|varied| varied == name);
+        let given = &request.overrides;
+        let validated = given.patience.is_some_and(|epochs| epochs > 0)
+            || asked("patience")
+            || given.select.is_some_and(|select| select.validation);
         let division = match request.goal()? {
+            Goal::Classes(_) if validated => Division::Shares([0.9, 0.1, 0.0]),
             Goal::Classes(_) => Division::Holdout(0.1),
             Goal::Targets(_) | Goal::Labels(_) => Division::Shares([0.8, 0.1, 0.1]),
         };
@@ -228,6 +241,8 @@ impl Search {
         let trials = self.trials.iter().zip(&self.jobs).zip(ended);
         let mut trials: Vec<Trial> = trials.map(|((set, job), ended)| trial(set, job, ended)).collect();
         // A stable sort: ties keep the order of the grid.
+        let metric = settings.training.select.metric.resolved(&settings.goal);
+        let badness = |trial: &Trial| badness(trial, metric);
         trials.sort_by(|a, b| badness(a).partial_cmp(&badness(b)).unwrap_or(std::cmp::Ordering::Equal));
         trials.iter_mut().enumerate().for_each(|(i, trial)| trial.rank = i + 1);
         let targets = match &settings.goal {
@@ -245,6 +260,7 @@ impl Search {
             seed: settings.training.seed,
             epochs,
             targets,
+            metric: metric.field(),
             best: trials.first().filter(|t| t.held_out.is_some()).map(|t| t.settings.clone()),
             seconds_training: trials.iter().map(|t| t.seconds).sum(),
             trials,
@@ -272,11 +288,13 @@ fn trial(settings: &toml::Table, job: &Job, ended: Ended) -> Trial {
     }
 }
 
-/// The key that trials are ranked by, lower first: error rate, then loss; for regression the loss alone.
-fn badness(trial: &Trial) -> (f64, f64) {
-    match &trial.held_out {
-        Some(part) => (part.accuracy.map_or(0.0, |a| 1.0 - a), part.loss),
-        None => (f64::INFINITY, f64::INFINITY),
+/// The key that trials are ranked by, lower first: the metric, then the loss. One whose metric is undefined comes after those
+/// where it is not, and one whose loss was not finite last.
+fn badness(trial: &Trial, metric: Metric) -> (u8, f64, f64) {
+    match trial.held_out.as_ref().map(|part| (metric.score(part), part.loss)) {
+        Some((Some(score), loss)) => (0, -score, loss),
+        Some((None, loss)) => (1, 0.0, loss),
+        None => (2, 0.0, 0.0),
     }
 }
 
@@ -339,20 +357,25 @@ mod tests {
     }
 
     #[test]
-    fn accuracy_first_then_loss_and_diverged_last() {
-        let trial = |part: Option<(Option<f64>, f64)>| Trial {
+    fn the_metric_first_then_the_loss_and_diverged_last() {
+        let trial = |held_out: Option<Part>| Trial {
             rank: 0,
             settings: toml::Table::new(),
             best_epoch: None,
-            held_out: part.map(|(accuracy, loss)| Part { loss, accuracy, ..Part::default() }),
+            held_out,
             diverged: None,
             seconds: 0.0,
             run: PathBuf::new(),
         };
-        let better = |a, b| badness(&trial(a)) < badness(&trial(b));
-        assert!(better(Some((Some(0.9), 5.0)), Some((Some(0.8), 0.1))));
-        assert!(better(Some((Some(0.9), 0.1)), Some((Some(0.9), 0.2))));
-        assert!(better(Some((None, 0.1)), Some((None, 0.2))));
-        assert!(better(Some((Some(0.0), 1e300)), None));
+        let part = |accuracy: f64, auc: Option<f64>, loss: f64| {
+            Some(Part { loss, accuracy: Some(accuracy), roc_auc: Some(auc), ..Part::default() })
+        };
+        let better = |metric, a, b| badness(&trial(a), metric) < badness(&trial(b), metric);
+        assert!(better(Metric::Accuracy, part(0.9, None, 5.0), part(0.8, None, 0.1)));
+        assert!(better(Metric::Accuracy, part(0.9, None, 0.1), part(0.9, None, 0.2)));
+        assert!(better(Metric::RocAuc, part(0.8, Some(0.7), 5.0), part(0.9, Some(0.6), 0.1)));
+        assert!(better(Metric::RocAuc, part(0.8, Some(0.1), 5.0), part(0.9, None, 0.1)), "undefined");
+        assert!(better(Metric::Loss, part(0.8, None, 0.1), part(0.9, None, 0.2)));
+        assert!(better(Metric::RocAuc, part(0.0, None, 1e300), None));
     }
 }

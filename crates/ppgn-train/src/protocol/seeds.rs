@@ -1,6 +1,6 @@
 //! One training with several seeds: what the draw of the weights and batches is worth, and the mean of what they predict.
 
-use super::jobs::{Ended, Job, JobWatcher, Workers, run_jobs};
+use super::jobs::{Job, JobWatcher, Workers, all_finished, run_jobs};
 use super::numbers::numbers;
 use super::spread::Spreads;
 use crate::ensemble::{Ensemble, SEEDS};
@@ -84,7 +84,8 @@ impl Seeds {
                 "several seeds need all graphs of the data: each seed would draw others",
             ));
         }
-        let split = request.division.of(request.dataset, first)?;
+        let drawn = request.division.of(request.dataset, first)?;
+        let split = request.sample_weights.counted(drawn, request.dataset.len())?;
         let division = match &request.division {
             division @ (Division::Fold(_) | Division::Listed(_)) => division.clone(),
             drawn => Division::listed(format!("{drawn} by seed {first}"), &split),
@@ -119,16 +120,9 @@ impl Seeds {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<(SeedsReport, Vec<Prediction>)>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
-        let (mut summaries, mut seconds_training) = (Vec::new(), 0.0);
-        for (job, ended) in self.jobs.iter().zip(ended) {
-            match ended {
-                Ended::Finished(finished) => {
-                    seconds_training += finished.seconds;
-                    summaries.push(finished.summary);
-                }
-                Ended::Diverged(error) => return Err(job.failed(error)),
-            }
-        }
+        let finished = all_finished(&self.jobs, ended)?;
+        let seconds_training = finished.iter().map(|run| run.seconds).sum();
+        let summaries: Vec<Summary> = finished.into_iter().map(|run| run.summary).collect();
         let paths = self.jobs.iter().map(|job| job.path.clone()).collect();
         let predictions = match Ensemble::of(session, paths)?.predict(dataset) {
             Err(Error::Interrupted) => return Ok(None),

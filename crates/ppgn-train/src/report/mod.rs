@@ -50,7 +50,7 @@ fn page(
     if let Some(sets) = &summary.sets {
         page.push(&tables::metrics(&settings.goal, sets));
         if let Some((name, set)) = sets.named().last() {
-            page.push(&tables::confusion(name, set, &summary.classes));
+            page.push(&tables::confusion(name, set, &settings.class_titles()));
         }
     }
     if let (Goal::Targets(targets), false) = (&settings.goal, parity.is_empty()) {

@@ -97,7 +97,7 @@ fn table(first: &str, sets: &[(&str, &Measured)], rows: Vec<Row>) -> String {
 }
 
 /// The confusion matrix of a set, darker where a larger share of a class is.
-pub(super) fn confusion(name: &str, set: &Measured, classes: &[i64]) -> String {
+pub(super) fn confusion(name: &str, set: &Measured, classes: &[String]) -> String {
     if set.confusion.is_empty() {
         return String::new();
     }
@@ -106,6 +106,7 @@ pub(super) fn confusion(name: &str, set: &Measured, classes: &[i64]) -> String {
          <tr><th><th colspan={}>predicted class</tr>\n<tr><th>class",
         classes.len()
     );
+    let classes: Vec<_> = classes.iter().map(|class| escape(class)).collect();
     classes.iter().for_each(|class| html += &format!("<th>{class}"));
     html += "</tr>\n";
     for (class, row) in classes.iter().zip(&set.confusion) {
@@ -146,8 +147,9 @@ mod tests {
             "{html}"
         );
         assert!(!html.contains("validation"));
-        let html = confusion("test", &set, &[-1, 1]);
+        let html = confusion("test", &set, &["-1".into(), "a<b".into()]);
         assert_eq!(html.matches("<td class=n").count(), 4, "{html}");
+        assert!(html.contains("<th>-1<th>a&lt;b</tr>"), "{html}");
         assert!(html.contains(">2<td") && html.contains(",0.360)\">1"), "{html}");
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A run that was not trained has no data, preset or division; its file has the placeholder values below.
 
-use super::{Division, Learned, Origin, Settings, Trained, Training};
+use super::{Division, Learned, Origin, SampleWeights, Settings, Trained, Training};
 use crate::compiled::Compilation;
 use crate::data::{Goal, Scaling};
 use ppgn_graph::Schema;
@@ -30,6 +30,8 @@ pub(super) struct ConfigFile {
     limit: Option<usize>,
     preset: String,
     division: Division,
+    #[serde(skip_serializing_if = "SampleWeights::is_none", default)]
+    sample_weights: SampleWeights,
     training: Training,
     encoding: Encoding,
     network: PpgnConfig,
@@ -81,13 +83,14 @@ impl From<Settings> for ConfigFile {
             limit: None,
             preset,
             division: Division::Shares([1.0, 0.0, 0.0]),
+            sample_weights: SampleWeights::default(),
         };
         let (trained, compilation) = match origin {
             Origin::Trained(trained) => (trained, None),
             Origin::Imported => (none(), None),
             Origin::Compiled(compilation) => (none(), Some(compilation)),
         };
-        let Trained { data, read, digest, limit, preset, division } = trained;
+        let Trained { data, read, digest, limit, preset, division, sample_weights } = trained;
         ConfigFile {
             data,
             read,
@@ -96,6 +99,7 @@ impl From<Settings> for ConfigFile {
             limit,
             preset,
             division,
+            sample_weights,
             training,
             encoding,
             network,
@@ -112,11 +116,12 @@ impl From<Settings> for ConfigFile {
 
 impl From<ConfigFile> for Settings {
     fn from(file: ConfigFile) -> Self {
-        let ConfigFile { data, read, digest, limit, preset, division, compilation, .. } = file;
+        let ConfigFile { data, read, digest, limit, preset, division, sample_weights, compilation, .. } =
+            file;
         let origin = match compilation {
             Some(compilation) => Origin::Compiled(compilation),
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
-            None => Origin::Trained(Trained { data, read, digest, limit, preset, division }),
+            None => Origin::Trained(Trained { data, read, digest, limit, preset, division, sample_weights }),
         };
         let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
         let ConfigFile { class_names, columns, pairs, .. } = file;

@@ -2,18 +2,22 @@
 
 mod division;
 mod file;
+mod gain;
 mod origin;
 mod overrides;
 mod ranges;
+mod sample_weights;
 mod schedule;
 mod taken;
 pub mod text;
 mod training;
 
 pub use division::{Division, Listing};
+pub use gain::Gain;
 pub use origin::{Origin, Trained};
 pub use overrides::{Overrides, Setting};
 pub use ranges::Ranges;
+pub use sample_weights::SampleWeights;
 pub use schedule::Schedule;
 pub use taken::Learned;
 pub use training::Training;
@@ -87,6 +91,8 @@ pub struct Request<'a> {
     pub overrides: Overrides,
     /// How the data is split.
     pub division: Division,
+    /// How much every graph counts.
+    pub sample_weights: SampleWeights,
     /// The targets by name; empty means all.
     pub targets: Vec<String>,
     /// What is to be learned.
@@ -104,6 +110,7 @@ impl<'a> Request<'a> {
             preset: "small",
             overrides: Overrides::default(),
             division: Division::Shares([0.8, 0.1, 0.1]),
+            sample_weights: SampleWeights::default(),
             targets: Vec::new(),
             task: Task::Auto,
         }
@@ -153,7 +160,7 @@ pub struct Imported {
 impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
-        let Request { data, dataset, read, limit, preset, overrides, division, .. } = request;
+        let Request { data, dataset, read, limit, preset, overrides, .. } = request;
         let preset_of = Preset::new(preset, dataset.name())?;
         let level = overrides.apply(preset_of.clone()).network.level;
         let digest = dataset.digest();
@@ -166,7 +173,16 @@ impl Settings {
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
         network.runs_on(training.space)?;
-        let split = division.of(dataset, training.seed)?;
+        let trained = Trained {
+            data: data.to_string(),
+            read: read.clone(),
+            digest,
+            limit: *limit,
+            preset: preset.to_string(),
+            division: request.division.clone(),
+            sample_weights: request.sample_weights.clone(),
+        };
+        let split = trained.split(dataset, training.seed)?;
         let class_names = match &goal {
             Goal::Classes(_) => Offer::of(dataset, level).class_names.to_vec(),
             _ => Vec::new(),
@@ -174,20 +190,12 @@ impl Settings {
         let labelling = Labelling::new(dataset, level, &goal, &class_names)?;
         selectable(training.select, &goal, &labelling, &split)?;
         goal.check(dataset, &labelling, &split)?;
-        goal.weights(training.class_weights, &labelling, &split.train)?;
+        goal.weights(training.class_weights, &labelling, &split.train, &trained.sample_weights)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }
-        let trained = Trained {
-            data: data.to_string(),
-            read: read.clone(),
-            digest,
-            limit: *limit,
-            preset: preset.to_string(),
-            division: division.clone(),
-        };
         Ok(Settings {
-            scaling: goal.scaling_of(&labelling, &split.train),
+            scaling: goal.scaling_of(&labelling, &split.train, &trained.sample_weights),
             dataset: dataset.name().to_string(),
             origin: Origin::Trained(trained),
             training,
@@ -225,6 +233,16 @@ impl Settings {
         };
         settings.validate()?;
         Ok(settings)
+    }
+
+    /// What the classes are called, in their order: their names where the data has names, else their labels. Nothing where no
+    /// classes are predicted.
+    pub fn class_titles(&self) -> Vec<String> {
+        match &self.goal {
+            Goal::Classes(classes) if self.class_names.len() == classes.len() => self.class_names.clone(),
+            Goal::Classes(classes) => classes.iter().map(i64::to_string).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// What the run is trained on, if it is trained here.

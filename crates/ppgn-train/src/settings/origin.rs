@@ -1,7 +1,10 @@
 //! The origin of a run's network: training, a checkpoint of other software, or the theorem compiler.
 
-use super::Division;
+use super::{Division, SampleWeights};
 use crate::compiled::Compilation;
+use crate::error::Result;
+use ppgn_graph::Dataset;
+use ppgn_graph::split::Split;
 use std::collections::BTreeMap;
 
 /// Where the network of a run comes from.
@@ -30,4 +33,13 @@ pub struct Trained {
     pub preset: String,
     /// How the data is split.
     pub division: Division,
+    /// How much every graph counts.
+    pub sample_weights: SampleWeights,
+}
+
+impl Trained {
+    /// The split of the data.
+    pub fn split(&self, dataset: &Dataset, seed: u64) -> Result<Split> {
+        self.sample_weights.counted(self.division.of(dataset, seed)?, dataset.len())
+    }
 }

@@ -1,16 +1,18 @@
 //! Every setting, declared once: name, type, place and documentation. The field of [`Overrides`], the key in TOML
 //! files, the option of the command line and the documentation of all three follow from one entry of this table.
 
-use super::Schedule;
 #[cfg(feature = "clap")]
 use super::text;
+use super::{Gain, Schedule};
 use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
 use crate::objective::ClassWeights;
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
-use ppgn_nn::{BlockConfig, Level, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind};
+use ppgn_nn::{
+    Activation, BlockConfig, Level, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind,
+};
 use serde::{Deserialize, Serialize};
 
 // Aliases, because clap treats `Option<Vec<_>>` as an option that can be given several times.
@@ -55,7 +57,7 @@ macro_rules! settings {
             /// The preset with these settings.
             pub fn apply(&self, mut preset: Preset) -> Preset {
                 $(if let Some(value) = &self.$name {
-                    settings!(@place preset $place $name) = value.clone();
+                    settings!(@place preset $place $name) = value.clone().into();
                 })*
                 preset
             }
@@ -132,8 +134,16 @@ settings! {
     suffix: SuffixKind => network, (value_name = "KIND", value_parser = text::named::<SuffixKind>);
     /// Widths of the hidden layers of suffix i, such as 512,256
     suffix_hidden: Widths => network, (value_name = "W,W,...", value_parser = text::widths);
-    /// Pooling over pairs: max or sum
+    /// Pooling over pairs: max, sum or mean
     pooling: Pooling => network, (value_name = "HOW", value_parser = text::named::<Pooling>);
+    /// Activate the features that are pooled: the suffix reads f(X) instead of X [default: false]
+    activate_pooled: bool => network,
+        (value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+    /// Activation f after every layer of an MLP: relu, sin or gelu [default: relu]
+    activation: Activation => network, (value_name = "F", value_parser = text::named::<Activation>);
+    /// Gain g of the initial weights: normal with variance g^2 / fan-in; none for Xavier uniform [default:
+    /// none]
+    init_gain: Gain => network, (value_name = "G", allow_negative_numbers = true);
     /// Divisor of the product, where n is the number of nodes: none, sqrt-n or n
     scale: Scale => network, (value_name = "BY", value_parser = text::named::<Scale>);
     /// Normalisation after the product: none or rms
@@ -177,7 +187,7 @@ mod tests {
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\nlevel = \"node\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\
-                      select = \"roc-auc\"\nencoding = { kind = \"authors\" }\n";
+                      select = \"roc-auc\"\nactivation = \"sin\"\nactivate_pooled = true\ninit_gain = 3\nencoding = { kind = \"authors\" }\n";
         let all: toml::Table = toml::from_str(values).unwrap();
         assert_eq!(all.len(), Overrides::SETTINGS.len());
         for setting in Overrides::SETTINGS {

@@ -10,7 +10,7 @@ use ppgn_train::metrics::{Metric, Selection, classification, multi_label, regres
 use ppgn_train::protocol::{Cv, Seeds, Workers};
 use ppgn_train::{
     ClassWeights, Division, Error, Goal, Learned, Outcome, Overrides, Prediction, Predictor, Request, Run,
-    Schedule, Session, Settings, Summary, Task, Truth, check_memory, train,
+    SampleWeights, Schedule, Session, Settings, Summary, Task, Truth, check_memory, train,
 };
 
 const LEVELS: [(Level, Item); 2] = [(Level::Node, Item::Node), (Level::Pair, Item::Pair)];
@@ -380,4 +380,32 @@ fn what_cannot_be_is_refused_before_anything_starts() {
         ..settings
     };
     assert!(check_memory(&Session::default(), &graphs, &pairs).unwrap_or(0) < need);
+}
+
+/// A graph of weight 2 counts as one that is there twice, with all its nodes.
+#[test]
+fn sample_weights_are_those_of_the_graphs() {
+    let data = data(Task::Regression);
+    let n = data.len() as u32;
+    let twice = data.subset(&(0..n).chain(0..4).collect::<Vec<_>>()).unwrap();
+    let of = |data: &Dataset, weights: Vec<f64>| {
+        let division = Division::Shares([1.0, 0.0, 0.0]);
+        let overrides = Overrides { patience: None, ..recipe(Level::Node, Task::Regression) };
+        let sample_weights = SampleWeights::new(weights).unwrap();
+        Settings::resolve(&Request { overrides, division, sample_weights, ..Request::new("d", data) })
+            .unwrap()
+    };
+    let weighted = of(&data, (0..n).map(|g| if g < 4 { 2.0 } else { 1.0 }).collect());
+    let repeated = of(&twice, vec![1.0; n as usize + 4]);
+    for (a, b) in weighted.scaling.iter().zip(&repeated.scaling) {
+        assert!((a.mean - b.mean).abs() < 1e-12 && (a.deviation - b.deviation).abs() < 1e-12);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let figures = |name: &str, data: &Dataset, settings: Settings| {
+        let (summary, _) = trained(&folder, name, data, settings);
+        summary.sets.unwrap().train.unwrap()
+    };
+    let (a, b) = (figures("a", &data, weighted), figures("b", &twice, repeated));
+    // The baseline predicts 0 in standard deviations: its loss is the same mean.
+    assert!((a.baseline.loss - b.baseline.loss).abs() < 1e-12, "{} {}", a.baseline.loss, b.baseline.loss);
 }

@@ -118,6 +118,85 @@ fn a_search_ranks_its_trials_and_goes_on_after_one_that_diverged() {
 }
 
 /// Graphs with their number of edges as regression target, in a unit of its own.
+/// Every option of a recipe that a cross-validation and a search can take.
+fn recipe() -> Overrides {
+    Overrides {
+        patience: Some(2),
+        weight_decay: Some(0.05),
+        clip: Some(0.5),
+        dropout: Some(0.2),
+        schedule: Some(Schedule::Cosine),
+        warmup: Some(1),
+        class_weights: Some(ClassWeights::Balanced),
+        select: Some("validation,roc-auc".parse().unwrap()),
+        epochs: Some(4),
+        ..tiny()
+    }
+}
+
+#[test]
+fn recipes_hold_in_every_fold_and_after_interruptions() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = data();
+    let cv = |name: &str| Cv::new(&request(&data, &recipe()), &[1, 2], folder.path().join(name)).unwrap();
+    let whole = cv("whole").run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
+    assert_eq!((whole.metric, whole.fair.as_ref().map(|fair| fair.folds.len())), ("roc_auc", Some(2)));
+    let parts = cv("parts");
+    let mut calls = 0;
+    let report = loop {
+        calls += 1;
+        let steps = AtomicUsize::new(0);
+        let count = |_: &Job, notice: Notice<'_>| match notice {
+            Notice::Training(Event::Step { .. }) => steps.fetch_add(1, Ordering::Relaxed) < 13,
+            _ => true,
+        };
+        if let Some(report) = parts.run(&Session::default(), &data, ONE, &count).unwrap() {
+            break report;
+        }
+        assert!(calls < 50);
+    };
+    assert!(calls > 1, "{calls}");
+    assert_eq!(CvReport { seconds_training: 0.0, ..report }, CvReport { seconds_training: 0.0, ..whole });
+    for fold in [1, 2] {
+        let run = Run::open(folder.path().join(format!("parts/fold-{fold}"))).unwrap();
+        let t = &run.settings().training;
+        assert_eq!((t.patience, t.weight_decay, t.clip, t.dropout), (2, 0.05, 0.5, 0.2));
+        assert_eq!((t.schedule, t.warmup, t.class_weights), (Schedule::Cosine, 1, ClassWeights::Balanced));
+        let metrics = std::fs::read_to_string(run.path().join("metrics.jsonl")).unwrap();
+        let rates: Vec<f64> =
+            metrics.lines().map(|line| serde_json::from_str::<Epoch>(line).unwrap().rate).collect();
+        assert!((1..rates.len()).all(|e| (rates[e] - t.rate_of(e + 1, &[])).abs() < 1e-15), "{rates:?}");
+    }
+    // The tables' protocol has no validation set, on which patience would wait.
+    let tables = Overrides { select: None, ..recipe() };
+    assert!(matches!(
+        Cv::new(&request(&data, &tables), &[], folder.path().join("t")),
+        Err(Error::NoValidation)
+    ));
+}
+
+#[test]
+fn a_search_with_a_recipe_ranks_by_its_metric() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = data();
+    let grid = Grid::from_toml("rate = [1e-5, 0.01, 0.03]\nweight_decay = [0.0, 0.1]", "grid.toml").unwrap();
+    let overrides = Overrides { weight_decay: None, select: Some("log-loss".parse().unwrap()), ..recipe() };
+    let search = Search::new(&request(&data, &overrides), &grid, folder.path()).unwrap();
+    let report = search.run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
+    assert_eq!((report.metric, report.trials.len()), ("log_loss", 6));
+    let found: Vec<f64> =
+        report.trials.iter().map(|t| t.held_out.as_ref().unwrap().log_loss.unwrap()).collect();
+    assert!(found.is_sorted() && found[0] < found[5], "{found:?}");
+    for job in search.jobs() {
+        let settings = &job.settings;
+        assert_eq!(settings.trained().unwrap().division, Division::Shares([0.9, 0.1, 0.0]));
+        assert_eq!((settings.training.patience, settings.training.dropout), (2, 0.2));
+    }
+    let varied = Grid::from_toml("select = [\"loss\", \"roc-auc\"]", "grid.toml").unwrap();
+    let error = Search::new(&request(&data, &tiny()), &varied, folder.path().join("v")).unwrap_err();
+    assert!(error.is_call() && error.to_string().contains("different metrics"), "{error}");
+}
+
 fn numbers(unit: &str) -> Dataset {
     let graphs: Vec<Graph> = (0..40)
         .map(|i| Graph::undirected(6, (0..5).filter(|e| i >> e & 1 == 1).map(|e| (e, e + 1))).unwrap())

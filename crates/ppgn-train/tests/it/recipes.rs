@@ -92,7 +92,7 @@ fn settings_for(data: &Dataset, overrides: Overrides, task: Task) -> Result<Sett
 }
 
 /// Random graphs with gaps: classes of which one is rare, or two targets, as numbers or as labels.
-fn gaps(task: Task) -> Dataset {
+pub(crate) fn gaps(task: Task) -> Dataset {
     let graphs = generate("gnp:n=7,p=0.4,count=24").unwrap().graphs().to_vec();
     let edges: Vec<f64> = graphs.iter().map(|g| g.edges() as f64).collect();
     let builder = Dataset::builder("gaps").graphs(graphs);
@@ -109,10 +109,10 @@ fn gaps(task: Task) -> Dataset {
         Task::Regression => builder.targets(targets, values(&|e| [e, 3.0 - 0.5 * e])),
         Task::MultiLabel => {
             let bit = |yes: bool| if yes { 1.0 } else { 0.0 };
-            builder.targets(targets, values(&|e| [bit(e > 14.0), bit(e % 4.0 < 1.0)]))
+            builder.targets(targets, values(&|e| [bit(e > 10.0), bit(e % 4.0 < 1.0)]))
         }
         _ => {
-            let class = |(i, &e): (usize, &f64)| (!missing(i)).then_some(i64::from(e > 18.0));
+            let class = |(i, &e): (usize, &f64)| (!missing(i)).then_some(i64::from(e > 10.0));
             builder.known_labels(edges.iter().enumerate().map(class).collect())
         }
     }
@@ -137,7 +137,7 @@ fn all() -> Vec<(Dataset, Settings)> {
 }
 
 /// Every option at once, with each of the schedules.
-fn recipes() -> Vec<Overrides> {
+pub(crate) fn recipes() -> Vec<Overrides> {
     let all = Overrides {
         warmup: Some(1),
         decay_every: Some(1),
@@ -164,7 +164,7 @@ fn every_recipe_resumes_exactly() {
 }
 
 /// Trains a run to its end.
-fn trained(folder: &Path, data: &Dataset, settings: Settings) -> (Summary, Vec<Epoch>) {
+pub(crate) fn trained(folder: &Path, data: &Dataset, settings: Settings) -> (Summary, Vec<Epoch>) {
     let run = Run::create(folder, settings).unwrap();
     finished(&run, data)
 }

@@ -16,7 +16,7 @@ use ppgn::graph::format::qm9::FEATURES;
 use ppgn::graph::{Dataset, Error, LabelColumn, Schema, Target};
 use ppgn::nn::{PpgnConfig, SuffixKind, import};
 use ppgn::train::text::{encoding, named};
-use ppgn::train::{Goal, Imported, Run, Scaling, Settings};
+use ppgn::train::{Goal, Imported, Run, SampleWeights, Scaling, Settings};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -132,7 +132,7 @@ impl Fit {
             .into());
         }
         let all: Vec<u32> = (0..dataset.len() as u32).collect();
-        let scaling = goal.scaling(dataset, &all)?;
+        let scaling = goal.scaling(dataset, &all, &SampleWeights::default())?;
         let note = (!scaling.is_empty()).then(|| {
             format!(
                 "the outputs are interpreted as targets standardised by mean and deviation over all of {name}; a checkpoint \

@@ -2,6 +2,7 @@
 
 use super::output::{self, short};
 use ppgn::graph::Target;
+use ppgn::graph::text::escaped;
 use ppgn::train::metrics::{Measured, Metric, Part, Sets};
 use std::fmt::Write as _;
 
@@ -18,7 +19,7 @@ pub(crate) fn figure(metric: Metric, value: Option<f64>) -> String {
 }
 
 /// The metrics of classes on all sets; the baseline is that of the set that is reported, the last.
-pub(crate) fn table(sets: &Sets, classes: &[i64]) -> String {
+pub(crate) fn table(sets: &Sets, classes: &[String]) -> String {
     let named: Vec<(&str, &Measured)> = sets.named().collect();
     let Some((reported, last)) = named.last() else { return String::new() };
     let mut head = vec!["metric".to_string()];
@@ -41,16 +42,42 @@ pub(crate) fn table(sets: &Sets, classes: &[i64]) -> String {
     text
 }
 
+/// More classes than these make a matrix that does not fit a terminal.
+const MOST_CLASSES: usize = 12;
+
+/// The confusion matrix of the set that is reported: the number of graphs by class (row) and predicted class (column).
+pub(crate) fn confusion(sets: &Sets, classes: &[String]) -> String {
+    let Some((name, set)) = sets.named().last().filter(|(_, set)| !set.confusion.is_empty()) else {
+        return String::new();
+    };
+    if classes.len() > MOST_CLASSES {
+        let n = classes.len();
+        return format!("\nthe confusion matrix of the {n} classes is in report.html\n");
+    }
+    let mut rows = vec![std::iter::once("class".to_string()).chain(classes.iter().cloned()).collect()];
+    for (class, counts) in classes.iter().zip(&set.confusion) {
+        rows.push(std::iter::once(class.clone()).chain(counts.iter().map(u64::to_string)).collect());
+    }
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row: Vec<String>| row.iter().map(|cell| escaped(cell).into_owned()).collect())
+        .collect();
+    format!(
+        "\nconfusion matrix of the {name} set: one row per class, one column per predicted class\n{}",
+        output::table(&rows)
+    )
+}
+
 /// Why a metric of a set is undefined, as a sentence of its own; nothing where all are defined.
-fn undefined(name: &str, set: &Measured, classes: &[i64]) -> String {
+fn undefined(name: &str, set: &Measured, classes: &[String]) -> String {
     let metrics = [Metric::RocAuc, Metric::AveragePrecision];
     let lost: Vec<&str> =
         metrics.into_iter().filter(|m| m.value(&set.metrics).is_none()).map(Metric::title).collect();
     if lost.is_empty() {
         return String::new();
     }
-    let absent: Vec<String> =
-        set.absent().iter().filter_map(|&class| classes.get(class)).map(i64::to_string).collect();
+    let absent: Vec<&str> =
+        set.absent().iter().filter_map(|&class| classes.get(class)).map(String::as_str).collect();
     let why = match absent.len() {
         0 => "no label is both present and absent in it".to_string(),
         1 => format!("no {} of class {} is in it", set.item(), absent[0]),
@@ -112,7 +139,7 @@ mod tests {
             validation: None,
             test: Some(set(&[Some(0), Some(0)])),
         };
-        let text = table(&sets, &[-1, 7]);
+        let text = table(&sets, &["-1", "7"].map(String::from));
         let said =
             "ROC AUC and average precision are undefined on the test set: no graph of class 7 is in it.\n";
         assert!(text.contains(said), "{text}");

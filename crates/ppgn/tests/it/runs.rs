@@ -86,6 +86,62 @@ fn lists_are_sorted_filtered_and_folded() {
     assert!(rows.iter().all(|row| commas(row) == commas(rows[0])), "{csv}");
 }
 
+#[test]
+fn seeds_are_one_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = Here { folder };
+    let words = "train csl:n=13,skips=2+3,copies=6 --blocks 4 --split 50/25/25 --epochs 2 --quiet";
+    here.ppgn(&format!("{words} --seeds 0-2 --out runs/some")).ok();
+    here.ppgn(&format!("{words} --seed 7 --out runs/seed-7")).ok();
+    let text = here.ppgn("runs").ok().out;
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(here.path("runs/some/seeds.json")).unwrap()).unwrap();
+    let accuracy = &report["sets"]["test"]["metrics"]["accuracy"];
+    let (mean, std) = (accuracy["mean"].as_f64().unwrap(), accuracy["std"].as_f64().unwrap());
+    assert!(text.contains(&format!("test {:.1} ± {:.1} %", mean * 100.0, std * 100.0)), "{text}");
+    assert!(text.contains("runs/some ") && text.contains("0,1,2") && text.contains("3 seeds"), "{text}");
+    assert!(text.contains("runs/seed-7 "), "a folder that only is called so is a run\n{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let list = here.ppgn("runs --json").ok().json();
+    assert_eq!(names(&list), ["runs/seed-7", "runs/some/seed-0", "runs/some/seed-1", "runs/some/seed-2"]);
+    assert_eq!(list["several_seeds"][0]["accuracy"], accuracy["mean"]);
+    assert_eq!(
+        (&list["several_seeds"][0]["seeds"], &list["cross_validations"]),
+        (&3.into(), &serde_json::json!([]))
+    );
+    assert!(here.ppgn("runs --all").ok().out.contains("runs/some/seed-2"));
+    // One that is begun again is not what the report is of.
+    std::fs::remove_file(here.path("runs/some/seed-1/summary.json")).unwrap();
+    assert!(here.ppgn("runs").ok().out.contains("2 seeds finished"));
+    assert!(here.ppgn("runs compare runs/some runs/seed-7").ok().out.contains("some"));
+}
+
+#[test]
+fn classes_are_shown_by_name() {
+    let here = Here { folder: tempfile::tempdir().unwrap() };
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/drawn.sdf");
+    let words =
+        format!("train {} --class rings --blocks 4 --epochs 1 --quiet --out runs/rings", data.display());
+    here.ppgn(&words).ok();
+    let text = here.ppgn("runs show rings").ok().out;
+    let at = text.find("confusion matrix of the test set").unwrap_or_else(|| panic!("{text}"));
+    let table: Vec<Vec<&str>> = text[at..]
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    assert_eq!(table[0][0], "class");
+    assert!(table[0].contains(&"one") && table.iter().any(|row| row[0] == "one"), "{text}");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(here.path("runs/rings/summary.json")).unwrap()).unwrap();
+    let counts: u64 =
+        table[1..].iter().flat_map(|row| &row[1..]).map(|cell| cell.parse::<u64>().unwrap()).sum();
+    assert_eq!(Some(counts), summary["sets"]["test"]["graphs"].as_u64());
+    let page = std::fs::read_to_string(here.path("runs/rings/report.html")).unwrap();
+    assert!(page.contains("<tr><th>one<td"), "no name in the page's confusion matrix");
+}
+
 /// Separators of a line of CSV.
 fn commas(line: &str) -> usize {
     let mut quoted = false;

@@ -4,11 +4,13 @@ use super::{WorkArgs, duration, shown, stopped};
 use crate::cli::data::DATA_HELP;
 use crate::cli::folder::folder;
 use crate::cli::input::InputArgs;
+use crate::cli::metrics::figure;
 use crate::cli::output::{self, short};
 use crate::cli::settings::SettingsArgs;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Error;
+use ppgn::train::metrics::Metric;
 use ppgn::train::protocol::{Grid, Search, SearchReport, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +22,8 @@ A grid is a TOML file with a list of values for any settings except the seed:
   blocks = [[32, 32, 32], [64, 64, 64]]
   norm = [\"none\", \"rms\"]
 Every combination is a run. For classification a tenth of the graphs, drawn by the seed, is held out; for
-regression the split is 80/10/10 and the validation set counts.";
+regression the split is 80/10/10 and the validation set counts. Trials are ranked by the metric of --select, by
+default the accuracy, for regression the loss, on the held-out graphs at the best epoch.";
 
 /// `ppgn search`.
 #[derive(Debug, clap::Args)]
@@ -75,17 +78,22 @@ fn read_grid(path: &Path) -> Result<Grid> {
 
 fn to_text(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Result<String> {
     let names: Vec<&str> = grid.names().collect();
-    let figure = if report.targets.is_empty() { "accuracy %" } else { "error" };
+    let metric = Metric::ALL.into_iter().find(|m| m.field() == report.metric).unwrap_or_default();
     let mut head = vec!["rank".to_string()];
     head.extend(names.iter().map(|name| name.to_string()));
-    head.extend([figure, "loss", "epoch"].map(String::from));
+    head.push(match metric {
+        Metric::Accuracy => "accuracy %".into(),
+        Metric::Loss => "error".into(),
+        metric => metric.title().into(),
+    });
+    head.extend(["loss", "epoch"].map(String::from));
     let mut rows = vec![head];
     for trial in &report.trials {
         let mut row = vec![trial.rank.to_string()];
         row.extend(
             names.iter().map(|name| trial.settings.get(*name).map_or_else(String::new, ToString::to_string)),
         );
-        row.extend(figures(trial));
+        row.extend(figures(trial, metric));
         rows.push(row);
     }
     let best = match &report.best {
@@ -94,8 +102,9 @@ fn to_text(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Resu
     };
     let held_out = if report.targets.is_empty() { "a held-out tenth" } else { "the validation set" };
     Ok(format!(
-        "{}, ranked on {held_out}, seed {}\n{}{best}\n{}; the runs and search.json are in {}\n",
+        "{}, ranked by {} on {held_out}, seed {}\n{}{best}\n{}; the runs and search.json are in {}\n",
         report.dataset,
+        metric.title(),
         report.seed,
         output::table(&rows),
         duration(seconds),
@@ -103,12 +112,13 @@ fn to_text(report: &SearchReport, grid: &Grid, seconds: f64, out: &Path) -> Resu
     ))
 }
 
-fn figures(trial: &Trial) -> [String; 3] {
+fn figures(trial: &Trial, metric: Metric) -> [String; 3] {
     let Some(part) = &trial.held_out else { return ["not finite", "", ""].map(String::from) };
-    let figure = match (part.accuracy, part.mae.as_slice()) {
-        (Some(accuracy), _) => format!("{:.2}", accuracy * 100.0),
-        (None, [mae]) => short(*mae),
-        (None, maes) => format!("{} targets", maes.len()),
+    let figure = match (metric, part.mae.as_slice()) {
+        (Metric::Accuracy, _) => part.accuracy.map_or("-".into(), |share| format!("{:.2}", share * 100.0)),
+        (Metric::Loss, [mae]) => short(*mae),
+        (Metric::Loss, maes) if maes.len() > 1 => format!("{} targets", maes.len()),
+        (metric, _) => figure(metric, metric.value(part)),
     };
     [figure, short(part.loss), trial.best_epoch.map_or_else(String::new, |e| e.to_string())]
 }

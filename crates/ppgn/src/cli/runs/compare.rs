@@ -80,11 +80,12 @@ fn replaceable(file: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// A run, or a folder with the folds of a cross-validation.
+/// A run, or a folder with the folds of a cross-validation or the runs of several seeds.
 fn opened(path: &Path) -> Result<Compared> {
     let is_fold = |run: &PathBuf| {
         let name = run.file_name().and_then(|name| name.to_str());
-        run.parent() == Some(path) && name.is_some_and(|name| name.starts_with("fold-"))
+        run.parent() == Some(path)
+            && name.is_some_and(|name| name.starts_with("fold-") || name.starts_with("seed-"))
     };
     if path.join("config.toml").exists() || !path.is_dir() {
         return Ok(Compared::run(path)?);

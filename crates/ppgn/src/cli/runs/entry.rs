@@ -1,8 +1,10 @@
-//! A run, or the folds of a cross-validation together, as one entry of a list: the fields of `ppgn runs --json`.
+//! A run, or the runs of a cross-validation or of several seeds together, as one entry of a list: the fields of `ppgn runs
+//! --json`.
 
 use super::find::natural;
+use super::group::{Group, group};
 use crate::cli::output::{self, by_target};
-use ppgn::train::{Division, Error, Goal, Overview, Status, headline, mean_error};
+use ppgn::train::{Error, Goal, Overview, Status, headline, mean_error};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -20,8 +22,8 @@ pub(super) struct Entry {
     pub(super) rank: Option<f64>,
     /// Its state for people, or why it cannot be read.
     pub(super) state: Result<String, String>,
-    /// Whether it is a fold of a cross-validation.
-    fold: bool,
+    /// What it is one of, if its folder is called accordingly.
+    pub(super) member: Option<Group>,
 }
 
 impl Entry {
@@ -40,7 +42,7 @@ impl Entry {
                     result: String::new(),
                     rank: None,
                     state,
-                    fold: false,
+                    member: None,
                 };
             }
         };
@@ -57,10 +59,7 @@ impl Entry {
         });
         let division = run.settings.trained().map(|trained| &trained.division);
         Entry {
-            fold: matches!(
-                division,
-                Some(Division::Fold(_) | Division::Dealt { .. } | Division::Nested { .. })
-            ),
+            member: Group::of_member(&path, division, run.settings.training.seed),
             settings: serde_json::to_value(&run.settings).unwrap_or_default(),
             result: result.unwrap_or_default(),
             state: Ok(state),
@@ -83,9 +82,9 @@ impl Entry {
         }
     }
 
-    /// Whether it is a cross-validation, not a run.
-    pub(super) fn is_group(&self) -> bool {
-        self.fields.get("folds").is_some()
+    /// Whether it is several runs.
+    pub(super) fn is_group(&self, kind: Group) -> bool {
+        self.fields.get(kind.members()).is_some()
     }
 }
 
@@ -104,85 +103,28 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Entries in which the folds of a cross-validation (`fold-1`, `fold-2` ... of one folder) are one.
+/// Entries in which the folds of a cross-validation (`fold-1`, `fold-2` ... of one folder) are one, and so are the runs of
+/// several seeds (`seed-0`, `seed-1` ...).
 pub(super) fn folded(entries: Vec<Entry>) -> Vec<Entry> {
     let mut rows: Vec<Entry> = Vec::new();
     let mut rest = entries.into_iter().peekable();
     while let Some(entry) = rest.next() {
-        let Some(folder) = entry.folder_of_folds() else {
+        let (Some(kind), Some(folder)) = (entry.member, entry.path.parent().map(Path::to_path_buf)) else {
             rows.push(entry);
             continue;
         };
-        let mut folds = vec![entry];
+        let mut members = vec![entry];
         while let Some(next) = rest.next_if(|next| next.path.parent() == Some(&folder)) {
-            match next.folder_of_folds() {
-                Some(_) => folds.push(next),
-                // A damaged fold has a line of its own.
-                None => rows.push(next),
+            match next.member == Some(kind) {
+                true => members.push(next),
+                // A damaged one has a line of its own.
+                false => rows.push(next),
             }
         }
-        rows.push(group(folder, folds));
+        members.sort_by(|a, b| natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
+        rows.push(group(kind, folder, members));
     }
     rows
-}
-
-impl Entry {
-    /// The folder of the cross-validation that it is a fold of.
-    fn folder_of_folds(&self) -> Option<PathBuf> {
-        let name = self.path.file_name()?.to_str()?;
-        let number = name.strip_prefix("fold-")?;
-        let is_fold = self.fold && number.parse::<usize>().is_ok();
-        is_fold.then(|| self.path.parent().map(Path::to_path_buf))?
-    }
-}
-
-/// The folds of one cross-validation.
-fn group(folder: PathBuf, mut folds: Vec<Entry>) -> Entry {
-    folds.sort_by(|a, b| natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
-    let report = std::fs::read(folder.join("cv.json")).ok();
-    let report: Value = report.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let count = |state: &str| folds.iter().filter(|fold| fold.fields["state"] == state).count();
-    let (finished, running) = (count("finished"), count("running"));
-    // A report is of all its folds: one that was begun since is not in it.
-    let whole = finished == folds.len() && report["folds"].as_array().is_some_and(|of| of.len() == finished);
-    let (name, state) = match (whole, running) {
-        (true, _) => ("finished", "finished".to_string()),
-        (false, 0) => ("stopped", format!("{finished} folds finished")),
-        (false, _) => ("running", format!("{finished} folds finished")),
-    };
-    let mut fields = folds[0].fields.clone();
-    for own in ["best_epoch", "part", "loss", "accuracy", "mae", "epochs_done"] {
-        fields.as_object_mut().map(|fields| fields.remove(own));
-    }
-    fields["run"] = output::path(&folder).into();
-    fields["state"] = name.into();
-    fields["division"] = format!("{} folds", folds.len()).into();
-    fields["folds"] = folds.len().into();
-    fields["folds_finished"] = finished.into();
-    fields["seconds"] = folds.iter().filter_map(|fold| fold.fields["seconds"].as_f64()).sum::<f64>().into();
-    let (mut result, mut rank) = (String::new(), None);
-    if let (true, Some(mean)) = (whole, report["accuracy_mean"].as_f64()) {
-        let deviation = report["accuracy_std"].as_f64();
-        fields["best_epoch"] = report["epoch"].clone();
-        fields["part"] = "test".into();
-        fields["accuracy"] = mean.into();
-        fields["accuracy_std"] = deviation.into();
-        let spread = deviation.map(|s| format!(" ± {:.1}", s * 100.0)).unwrap_or_default();
-        result = format!("test {:.1}{spread} %", mean * 100.0);
-        rank = Some(-mean);
-    }
-    // Regression: the mean of the metric that selects the epoch.
-    let at_best = || report["curve_mean"].get(report["epoch"].as_u64()?.checked_sub(1)? as usize)?.as_f64();
-    if let (true, Some(mean), Some(metric)) = (whole && rank.is_none(), at_best(), report["metric"].as_str())
-    {
-        fields["best_epoch"] = report["epoch"].clone();
-        fields["part"] = "test".into();
-        fields[metric] = mean.into();
-        result = format!("test {} {}", metric.replace('_', " "), output::short(mean));
-        rank = Some(mean);
-    }
-    let settings = folds.swap_remove(0).settings;
-    Entry { path: folder, fields, settings, result, rank, state: Ok(state), fold: false }
 }
 
 fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {

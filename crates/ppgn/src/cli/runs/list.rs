@@ -3,6 +3,7 @@
 use super::entry::{Entry, folded, plain};
 use super::find::runs_in;
 use super::fit::{Column, fitted, width};
+use super::group::Group;
 use super::query::{Condition, chosen};
 use crate::cli::output;
 use anyhow::Result;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 /// The list.
 #[derive(Debug, clap::Args)]
+#[group(id = "list")]
 pub(super) struct Args {
     /// The folder to search, with its subfolders
     #[arg(default_value = "runs")]
@@ -22,7 +24,7 @@ pub(super) struct Args {
     /// Only runs with KEY=VALUE; also !=, <, <=, >, >= and ~ (contains); repeated for several conditions
     #[arg(long, value_name = "CONDITION")]
     filter: Vec<Condition>,
-    /// One row per fold instead of one per cross-validation
+    /// One row per run also where runs are the folds of a cross-validation or one training with several seeds
     #[arg(long)]
     all: bool,
     /// Print a CSV table with all fields, one row per run
@@ -41,13 +43,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let text = match (args.json, args.csv || args.all) {
         (true, _) => {
             let groups = folded(runs_in(&args.dir)?.into_iter().map(Entry::of).collect());
-            let groups: Vec<Value> =
-                groups.into_iter().filter(Entry::is_group).map(|group| group.fields).collect();
+            let of = |kind: Group| -> Vec<Value> {
+                groups.iter().filter(|entry| entry.is_group(kind)).map(|group| group.fields.clone()).collect()
+            };
             let runs: Vec<Value> = pick(entries)?.into_iter().map(|entry| entry.fields).collect();
             return output::json(&json!({
                 "dir": output::path(&args.dir),
                 "runs": runs,
-                "cross_validations": groups,
+                "cross_validations": of(Group::Folds),
+                "several_seeds": of(Group::Seeds),
             }))
             .map(|()| ExitCode::SUCCESS);
         }

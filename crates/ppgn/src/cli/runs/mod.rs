@@ -5,6 +5,7 @@ mod compare;
 mod entry;
 mod find;
 mod fit;
+mod group;
 mod list;
 mod prune;
 mod query;

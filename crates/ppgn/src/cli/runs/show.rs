@@ -43,6 +43,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     if args.json {
         let mut object = entry.fields.clone();
         object["settings"] = entry.settings.clone();
+        if let Some(sets) = run.summary.as_ref().and_then(|summary| summary.sets.as_ref()) {
+            object["sets"] = json!(sets);
+        }
         object["best"] =
             run.best.as_ref().and_then(|best| serde_json::to_value(best).ok()).unwrap_or_default();
         object["files"] = files.iter().map(|(name, size)| (name.to_string(), Value::from(*size))).collect();
@@ -67,10 +70,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     }
     let mut text =
         facts(&about.iter().map(|(name, fact)| (*name, escaped(fact).into_owned())).collect::<Vec<_>>());
-    let sets = run.summary.as_ref().and_then(|summary| Some((summary.sets.as_ref()?, &summary.classes)));
+    let sets = run.summary.as_ref().and_then(|summary| summary.sets.as_ref());
+    let classes = run.settings.class_titles();
     text += &match (sets, &run.best) {
-        (Some((sets, classes)), _) if !classes.is_empty() => {
-            format!("\nmetrics at the best epoch\n{}", metrics::table(sets, classes))
+        (Some(sets), _) if !classes.is_empty() => {
+            let confusion = metrics::confusion(sets, &classes);
+            format!("\nmetrics at the best epoch\n{}{confusion}", metrics::table(sets, &classes))
         }
         (_, Some(best)) => format!("\nfigures at the best epoch\n{}", figures_by_set(&run.settings, best)),
         (_, None) => String::new(),

@@ -63,7 +63,7 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
             let accuracy = accuracy.unwrap_or(0.0);
             let _ = writeln!(text, "{}: {part} accuracy {:.1} % {when}", summary.dataset, accuracy * 100.0);
             if let Some(sets) = &summary.sets {
-                text += &metrics::table(sets, &summary.classes);
+                text += &metrics::table(sets, &settings.class_titles());
             }
             if settings.trained().is_some_and(|trained| trained.data == "csl") {
                 text += &lesson(classes.len(), accuracy);
@@ -74,7 +74,7 @@ fn to_text(run: &Run, summary: &Summary, seconds: f64) -> String {
             let of = counted(labels.len(), "label", "labels");
             let _ = writeln!(text, "{}: {part} accuracy of {of} {accuracy:.1} % {when}", summary.dataset);
             if let Some(sets) = &summary.sets {
-                text += &metrics::table(sets, &summary.classes);
+                text += &metrics::table(sets, &settings.class_titles());
             }
         }
         (Goal::Targets(targets), _) => {
