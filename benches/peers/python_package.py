@@ -11,7 +11,8 @@ GraKeL needs NumPy 1, so everything lives in an environment outside the project;
 - `kernel`: `WLKernel(n_iter=5).fit_transform` and GraKeL's `WeisfeilerLehman(n_iter=5)`, on the graphs of NCI1 in memory.
 - `digest`: `wl.digest(test="1-wl")` of a NetworkX graph with 100,000 nodes and 500,000 edges, conversion included, and
   `networkx.weisfeiler_lehman_graph_hash` with 3 iterations.
-- `fit`: `PPGNClassifier.fit` and `ppgn train`, the same settings, in seconds of CPU time.
+- `fit`: `PPGNClassifier.fit` and `ppgn train`, the same settings and metrics, in wall time and in CPU time. The command
+  reads its data within its time, the estimator has it in memory.
 
 Two sides take turns, `--runs` times each; the best run of each counts. The exit code is 1 if a result differs.
 """
@@ -79,27 +80,28 @@ def digest(runs: int) -> bool:
 
 def fit(data: Path, binary: str, runs: int) -> bool:
     graphs = ppgn.load("MUTAG", data_dir=data)
-    settings = {"epochs": 15, "seed": 0}
+    settings = {"epochs": 60, "seed": 0}
 
-    def train(folder: str) -> float:
+    def train(folder: str) -> tuple[float, float]:
         words = ["train", "MUTAG", "--data-dir", str(data), "--out", folder, "--quiet", "--split", "90/10/0", "--json"]
         words += [f"--{name}={value}" for name, value in settings.items()]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run([binary, *words], check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         for run in range(runs):
             theirs.append(train(f"{folder}/theirs{run}"))
-            start = time.process_time()
+            start, cpu = time.perf_counter(), time.process_time()
             ppgn.PPGNClassifier(**settings, run=f"{folder}/ours{run}").fit(graphs, graphs.y)
-            ours.append(time.process_time() - start)
+            ours.append((time.perf_counter() - start, time.process_time() - cpu))
         same = [(Path(folder) / side / "metrics.jsonl").read_bytes() for side in ("ours0", "theirs0")]
-    a, b = min(ours), min(theirs)
-    print(f"fit: PPGNClassifier.fit {a:.2f} s, ppgn train {b:.2f} s of CPU time: {100 * (a / b - 1):+.1f} %; "
-          f"same metrics: {same[0] == same[1]}")
+    for i, clock in enumerate(("wall", "CPU")):
+        a, b = (min(side[i] for side in sides) for sides in (ours, theirs))
+        print(f"fit: PPGNClassifier.fit {a:.2f} s, ppgn train {b:.2f} s of {clock} time: {100 * (a / b - 1):+.1f} %")
+    print(f"fit: same metrics: {same[0] == same[1]}")
     return same[0] == same[1]
 
 

@@ -10,6 +10,7 @@ Dataset("csl", graphs=8, classes=2)
 - `ppgn.wl`: the tests 1-WL, k-WL and k-FWL, with certificates, digests and the subtree kernel.
 - `PPGNClassifier`, `PPGNRegressor`: networks under scikit-learn's conventions.
 - `open_run`, `compile`: networks of run folders, and the theorem compiler.
+- `express`: how many pairs of graphs a network of anyone's tells apart, beside the test that bounds it.
 - `ppgn.nn`: networks for training loops of your own.
 """
 
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from . import nn, wl
 from ._convert import as_graph, to_graph6, to_networkx, to_pyg
 from ._data import load
+from ._express import express
 from ._ppgn import Dataset, Graph, __version__, threads
 from ._runs import Run, compile, open_run
 
@@ -36,6 +38,7 @@ __all__ = [
     "__version__",
     "as_graph",
     "compile",
+    "express",
     "load",
     "nn",
     "open_run",

@@ -202,6 +202,19 @@ def _is_text(item: Any) -> bool:
     return isinstance(item, (str, bytes))
 
 
+def _is_pyg_sequence(item: Any) -> bool:
+    """Whether an object is a dataset or a batch of PyG: both have the `edge_index` of all their graphs."""
+    dataset = hasattr(item, "indices") and hasattr(item, "get")
+    return hasattr(item, "edge_index") and (dataset or hasattr(item, "to_data_list"))
+
+
+def is_single(item: Any) -> bool:
+    """Whether an object is one graph, not a sequence of them."""
+    if isinstance(item, np.ndarray):
+        return item.ndim == 2 and item.dtype.kind not in "OUS"
+    return isinstance(item, Graph) or _is_text(item) or _readers(item) is not None
+
+
 def _readers(item: Any) -> Callable[[Any, Options], Graph] | None:
     """The function that converts such an object."""
     if _is_networkx(item):
@@ -210,7 +223,7 @@ def _readers(item: Any) -> Callable[[Any, Options], Graph] | None:
         return from_igraph
     if _molecules.is_rdkit(item):
         return lambda molecule, _: _molecules.from_rdkit(molecule)
-    if hasattr(item, "edge_index"):
+    if hasattr(item, "edge_index") and not _is_pyg_sequence(item):
         return from_pyg
     if hasattr(item, "tocoo") and hasattr(item, "shape"):
         return from_sparse
@@ -255,22 +268,28 @@ def are_molecules(items: Sequence[Any], strings: str) -> bool:
     return len(items) > 0 and all(smiles if _is_text(item) else _molecules.is_rdkit(item) for item in items)
 
 
+def items_of(graphs: Any) -> list[Any]:
+    """The graphs of a sequence, of whatever kinds; a batch of PyG is a sequence."""
+    if isinstance(graphs, np.ndarray):
+        if graphs.ndim != 3 and graphs.dtype.kind not in "OUS":
+            raise ValueError(
+                f"a sequence of graphs is needed, not an array of shape {graphs.shape}: a list of adjacency matrices, or an "
+                "array of shape (graphs, nodes, nodes)"
+            )
+    elif is_single(graphs):
+        raise ValueError("a sequence of graphs is needed, not a single one: put it in a list")
+    try:
+        return list(graphs.to_data_list() if hasattr(graphs, "to_data_list") else graphs)
+    except TypeError:
+        raise ValueError(f"a sequence of graphs is needed, not {type(graphs).__name__}") from None
+
+
 def as_graphs(graphs: Any, options: Options | None = None) -> list[Graph]:
     """A sequence of graphs of any kinds as a list of `Graph`; a wrong item is a ValueError with its position."""
     if isinstance(graphs, Dataset):
         return graphs._graphs()
     options = options or Options()
-    if isinstance(graphs, (str, bytes, Graph)) or _is_networkx(graphs) or hasattr(graphs, "tocoo"):
-        raise ValueError("a sequence of graphs is needed, not a single one: put it in a list")
-    if isinstance(graphs, np.ndarray) and graphs.ndim != 3 and graphs.dtype != object:
-        raise ValueError(
-            f"a sequence of graphs is needed, not an array of shape {graphs.shape}: a list of adjacency matrices, or an "
-            "array of shape (graphs, nodes, nodes)"
-        )
-    try:
-        items = list(graphs)
-    except TypeError:
-        raise ValueError(f"a sequence of graphs is needed, not {type(graphs).__name__}") from None
+    items = items_of(graphs)
     strings = kind_among(items, options.strings)
     out = []
     for position, item in enumerate(items):
@@ -291,6 +310,8 @@ def _one(item: Any, strings: str, options: Options) -> Graph:
         text = item.decode() if isinstance(item, bytes) else item
         return _molecules.from_smiles(text) if strings == "smiles" else parse_graph6(_without_header(text))
     reader = _readers(item)
+    if _is_pyg_sequence(item):
+        raise ValueError(f"a {type(item).__name__} is several graphs: give it by itself, not within a list")
     if reader is None:
         raise ValueError(
             f"a {type(item).__name__} is not a graph: ppgn takes its own graphs, those of NetworkX, PyG, igraph and RDKit, "

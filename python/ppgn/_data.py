@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _ppgn
-from ._convert import Options, _array, are_molecules, as_graphs, kind_among
+from ._convert import Options, _array, are_molecules, as_graphs, items_of, kind_among
 from ._ppgn import Dataset, Graph
 
 
@@ -78,7 +78,7 @@ def labels_of(y: Any, number: int, targets: Sequence[str] | None = None) -> dict
     return {**nothing, "targets": table, "names": names}
 
 
-def _y_of(graphs: Any) -> npt.NDArray[Any] | None:
+def y_of(graphs: Any) -> npt.NDArray[Any] | None:
     """The `y` of every PyG graph, where all have one of the same shape."""
     try:
         parts = [_array(item.y).reshape(-1) for item in graphs if getattr(item, "y", None) is not None]
@@ -94,9 +94,9 @@ def prepare(
     graphs: Any, y: Any, targets: Sequence[str] | None, folds: Any, options: dict[str, Any]
 ) -> tuple[list[Graph], dict[str, Any], list[tuple[Any, Any]], bool]:
     """The arguments of `Dataset`, converted."""
-    items = graphs if isinstance(graphs, (list, tuple, Dataset)) else list(graphs)
+    items = graphs if isinstance(graphs, Dataset) else items_of(graphs)
     if y is None:
-        y = items.y if isinstance(items, Dataset) else _y_of(items)
+        y = items.y if isinstance(items, Dataset) else y_of(items)
     if isinstance(items, Dataset):
         converted, molecules = as_graphs(items), False
     else:

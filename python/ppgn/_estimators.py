@@ -62,7 +62,9 @@ class PPGNClassifier(ClassifierMixin, Estimator):
         self.classes_, ranks = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to distinguish")
-        # Whole numbers stay as they are, so that the run folder has the labels of the data.
+        # Whole numbers and text stay as they are, so that the run folder has the labels of the data.
+        if all(isinstance(name, str) for name in self.classes_.tolist()):
+            return labels_of(np.array([str(name) for name in y], dtype=object), number)
         whole = self.classes_.dtype.kind in "iu"
         return labels_of(y.astype(np.int64) if whole else ranks.astype(np.int64), number)
 

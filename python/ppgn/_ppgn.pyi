@@ -165,3 +165,17 @@ def fit(dataset: Dataset, asked: dict[str, Any], watch: Callable[..., Any] | Non
 def compile(
     dataset: Dataset, test: str, rounds: int | None, multiset: str, labels: bool, run: str
 ) -> None: ...
+
+def express(
+    outputs: Callable[[list[Graph]], list[float]],
+    fresh: Callable[[int], None],
+    step: Callable[[list[Graph], float], float],
+    suite: str,
+    pairs: list[Graph] | None,
+    protocol: str,
+    test: str,
+    seeds: list[int],
+    depth: int | None,
+    data_dir: str | None,
+    out: str | None,
+) -> str: ...

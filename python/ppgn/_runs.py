@@ -35,9 +35,9 @@ class Run:
     settings : dict
         The content of `config.toml`.
     classes : list or None
-        The labels of the classes, for a classifier.
+        The labels of the classes, for a classifier: their names where the data had names.
     targets : list of str or None
-        The names of the targets, for a regressor.
+        The names of the targets, for a regressor; of the labels, for a multi-label classifier.
     history : list of dict
         The metrics, one entry per epoch.
     summary : dict or None
@@ -53,12 +53,13 @@ class Run:
 
     @property
     def classes(self) -> list[Any] | None:
+        names: list[str] = self.settings.get("class_names", [])
         found: list[Any] | None = self.settings["goal"].get("classes")
-        return found
+        return names if found is not None and len(names) == len(found) else found
 
     @property
     def targets(self) -> list[str] | None:
-        found = self.settings["goal"].get("targets")
+        found = self.settings["goal"].get("targets", self.settings["goal"].get("labels"))
         return None if found is None else [target["name"] for target in found]
 
     @property
@@ -84,16 +85,21 @@ class Run:
         return Network._of(self._predictor.network())
 
     def predict(self, graphs: Any, **options: Any) -> npt.NDArray[Any]:
-        """Class labels (shape (graphs,)), or values (shape (graphs,) for one target, (graphs, targets) for several)."""
+        """Class labels (shape (graphs,)), or values (shape (graphs,) for one target, (graphs, targets) for several).
+
+        A multi-label classifier gives 1 for every label that is more likely there than not, else 0.
+        """
         labels, rows = self._predictor.predict(dataset(graphs, options))
         if labels is not None:
-            return np.asarray(labels)
+            return np.asarray(self.classes)[rows.argmax(axis=1)]
+        if "labels" in self.settings["goal"]:
+            rows = (rows > 0.5).astype(np.int64)
         return rows[:, 0] if rows.shape[1] == 1 else rows
 
     def predict_proba(self, graphs: Any, **options: Any) -> npt.NDArray[np.float64]:
-        """The probability of every class: shape (graphs, classes)."""
+        """The probability of every class, or of every label by itself: shape (graphs, classes)."""
         labels, rows = self._predictor.predict(dataset(graphs, options))
-        if labels is None:
+        if labels is None and "labels" not in self.settings["goal"]:
             raise AttributeError("this run predicts numbers, not classes")
         return rows
 

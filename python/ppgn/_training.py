@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from . import _levels, _ppgn, _settings
 from ._base import BaseEstimator, TransformerMixin, graph_tags, not_fitted
-from ._convert import Options, are_molecules, as_graphs, kind_among
+from ._convert import Options, are_molecules, as_graphs, items_of, kind_among
+from ._data import y_of
 from ._ppgn import Dataset
 from ._progress import Watch
 from ._settings import SETTINGS
@@ -125,10 +126,11 @@ class Estimator(TransformerMixin, BaseEstimator):
         if isinstance(X, Dataset):
             graphs, y = self._converted(X, "auto"), X.y if y is None else y
         else:
-            items: Any = X if isinstance(X, (str, bytes, np.ndarray)) else _listed(X)
-            self.strings_ = kind_among(items, self.strings) if isinstance(items, list) else self.strings
+            items = items_of(X)
+            self.strings_ = kind_among(items, self.strings)
             graphs = self._converted(items, self.strings_)
-            self._molecules = isinstance(items, list) and are_molecules(items, self.strings_)
+            self._molecules = are_molecules(items, self.strings_)
+            y = y_of(items) if y is None else y
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None, and the graphs have none"
@@ -344,13 +346,6 @@ def _written(files: dict[str, bytes], folder: Path) -> None:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-
-
-def _listed(X: Any) -> Any:
-    try:
-        return list(X)
-    except TypeError:
-        raise ValueError(f"a sequence of graphs is needed, not {type(X).__name__}") from None
 
 
 #: The settings of the command line that are keyword arguments; `seed` is `random_state` as well.

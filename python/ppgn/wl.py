@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _ppgn
-from ._convert import Options, as_graph, as_graphs
+from ._convert import Options, as_graph, as_graphs, is_single
 from ._ppgn import Refinement
 
 if TYPE_CHECKING:
@@ -241,9 +241,9 @@ def digest(
     (True, 'wl1:1-wl:')
     """
     asked = _asked(labels, attributes, None, max_memory)
-    if isinstance(graphs, (list, tuple, _ppgn.Dataset)) or (isinstance(graphs, np.ndarray) and graphs.ndim != 2):
-        return _ppgn.digests(as_graphs(graphs, Options.of(**options)), test, asked)
-    return _ppgn.digests([as_graph(graphs, **options)], test, asked)[0]
+    if is_single(graphs):
+        return _ppgn.digests([as_graph(graphs, **options)], test, asked)[0]
+    return _ppgn.digests(as_graphs(graphs, Options.of(**options)), test, asked)
 
 
 def __getattr__(name: str) -> Any:

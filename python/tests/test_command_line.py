@@ -68,6 +68,19 @@ def test_the_command_line_reads_our_runs(binary: str, tmp_path: Path) -> None:
     assert np.array_equal([row["probabilities"] for row in rows], model.predict_proba(data))
 
 
+def test_labels_of_a_multi_label_run(binary: str, tmp_path: Path) -> None:
+    graphs = list(ppgn.load("gnp:n=6,p=0.5,count=20,seed=1"))
+    y = np.array([[float(g.edges > 7), float(g.edges % 2)] for g in graphs])
+    data = ppgn.Dataset(graphs, y, targets=["many", "odd"])
+    data.save(tmp_path / "data.jsonl")
+    words = ["--task", "multi-label", "--epochs", "2", "--blocks", "4", "--quiet"]
+    command(binary, "train", str(tmp_path / "data.jsonl"), "--out", str(tmp_path / "run"), *words)
+    run = ppgn.open_run(tmp_path / "run")
+    proba = run.predict_proba(graphs)
+    assert run.targets == ["many", "odd"] and run.classes is None and proba.shape == (20, 2)
+    assert np.array_equal(run.predict(graphs), proba > 0.5)
+
+
 def test_digests_and_kernels_agree(binary: str, tmp_path: Path) -> None:
     words = [binary, "wl", "digest", "figure1", "--test", "2-fwl"]
     lines = subprocess.run(words, check=True, capture_output=True, text=True)

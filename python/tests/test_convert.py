@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +47,14 @@ def test_mixed_lists_and_positions_of_wrong_items(square: Graph) -> None:
         ppgn.as_graph("Cl", strings="sdf")
 
 
+class _Several(list):
+    """A list with attributes."""
+
+    def __init__(self, items: list[Any], **attributes: Any) -> None:
+        super().__init__(items)
+        self.__dict__.update(attributes)
+
+
 def test_pyg_data_needs_no_pyg() -> None:
     data = SimpleNamespace(
         edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]),
@@ -59,6 +68,19 @@ def test_pyg_data_needs_no_pyg() -> None:
     assert not graph.directed and graph.edges == 2
     assert graph.node_attributes.tolist() == data.x.tolist() and graph.edge_labels.tolist() == [[1], [2]]
     assert ppgn.Dataset([data, data]).y.tolist() == [1, 1]
+    # Datasets and batches have the edges of all their graphs as an attribute, and are sequences all the same.
+    many: Any = _Several([data, data], edge_index=data.edge_index, indices=None, get=None)
+    batch = SimpleNamespace(edge_index=data.edge_index, to_data_list=lambda: [data, data])
+    for several in (many, batch):
+        assert as_graphs(several) == [graph, graph] and ppgn.Dataset(several).y.tolist() == [1, 1]
+        assert ppgn.wl.digest(several) == [ppgn.wl.digest(data)] * 2
+        with pytest.raises(ValueError, match="graph 0: .*several graphs"):
+            as_graphs([several])
+    with pytest.raises(ValueError, match="put it in a list"):
+        ppgn.Dataset(data)
+    other = SimpleNamespace(**{**vars(data), "y": np.array([0])})
+    model = ppgn.PPGNClassifier(epochs=1, blocks=[4], validation=None).fit([data, other])
+    assert model.classes_.tolist() == [0, 1]
     data.edge_index = np.array([[0, 1, 2, 0], [1, 2, 0, 2]])
     assert ppgn.as_graph(data).directed
 
@@ -127,6 +149,7 @@ def test_smiles_need_numpy_alone(tmp_path: Path) -> None:
     file.write_text("\n".join(smiles))
     read, made = ppgn.load(file), ppgn.Dataset(smiles, strings="smiles")
     assert list(read) == list(made) and read.schema == made.schema
+    assert ppgn.Dataset(np.array(smiles), strings="smiles") == made
     with pytest.raises(ValueError, match="strings='graph6' or strings='smiles'"):
         ppgn.as_graph("CC")
     assert ppgn.as_graph("CC", strings="smiles").nodes == 2 and ppgn.as_graph("CC", strings="graph6").nodes == 4

@@ -46,13 +46,17 @@ def test_the_same_seed_gives_the_same_bits(csl: ppgn.Dataset) -> None:
     assert np.array_equal(proba(random_state=None, seed=5), proba(random_state=5))
 
 
-def test_classes_may_be_text_and_graphs_a_list(csl: ppgn.Dataset) -> None:
+def test_classes_may_be_text_and_graphs_a_list(csl: ppgn.Dataset, tmp_path: Path) -> None:
     words = np.where(csl.y == csl.y[0], "yes", "no")
     by_number = ppgn.PPGNClassifier(**SMALL).fit(csl, csl.y)
     by_word = ppgn.PPGNClassifier(**SMALL).fit(list(csl), words)
     assert by_word.classes_.tolist() == ["no", "yes"]
     assert set(by_word.predict(list(csl)).tolist()) <= {"no", "yes"}
     assert by_number.predict_proba(csl).shape == by_word.predict_proba(csl).shape
+    # The folder has the names, for the command line and for `open_run`.
+    kept = ppgn.PPGNClassifier(**SMALL, run=tmp_path / "run").fit(list(csl), words.astype(object))
+    opened = ppgn.open_run(tmp_path / "run")
+    assert opened.classes == ["no", "yes"] and opened.predict(csl).tolist() == kept.predict(csl).tolist()
     assert ppgn.PPGNClassifier(**SMALL).fit(csl).score(csl) >= 0
 
 

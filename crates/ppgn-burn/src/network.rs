@@ -33,6 +33,9 @@ impl Composed {
         if !device.supports_dtype(dtype(precision)) {
             return Err(Error::Call(format!("the device does not compute in {}", precision.name())));
         }
+        if network.config().order == 1 {
+            return Err(Error::Call("networks of order 1 are computed by the CPU engine only".into()));
+        }
         if network.config().level != Level::Graph {
             return Err(Error::Call("outputs per node or pair are computed by the CPU engine only".into()));
         }

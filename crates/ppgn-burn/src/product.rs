@@ -27,6 +27,7 @@ pub(crate) fn product(space: &Dense, product: Product, ys: &[Tensor<2>], scale: 
             Product::Matrix => matrix(group, &ys[0], &ys[1]),
             Product::Generalised => generalised(group, &ys),
             Product::Sums(order) => sums(group, order, &ys[0]),
+            Product::Neighbours(_) => unreachable!("networks of order 1 are refused when they are made"),
         };
         // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
         let factor = scale.factor(group.nodes);
@@ -37,7 +38,8 @@ pub(crate) fn product(space: &Dense, product: Product, ys: &[Tensor<2>], scale: 
 
 /// The product of factors that have no rows.
 pub(crate) fn nothing(product: Product, ys: &[Tensor<2>]) -> Tensor<2> {
-    let width = ys[0].dims()[1] * if let Product::Sums(order) = product { order } else { 1 };
+    let width = ys[0].dims()[1]
+        * if let Product::Sums(times) | Product::Neighbours(times) = product { times } else { 1 };
     Tensor::zeros([0, width], (&ys[0].device(), ys[0].dtype()))
 }
 

@@ -29,6 +29,7 @@ pub mod memory;
 pub mod molecule;
 pub mod random;
 pub mod split;
+pub mod substructures;
 pub mod summary;
 pub mod text;
 pub mod treewidth;

@@ -21,6 +21,7 @@ mod generalised;
 mod large;
 mod linear;
 mod matrix;
+mod messages;
 mod mlp;
 mod norm;
 mod planes;
@@ -45,6 +46,7 @@ pub use block::{Block, Branch, Keep, Kept, Pairs, Product};
 pub use equivariant::{Equivariant, Linears};
 pub use linear::Layer;
 pub use matrix::{add_outer, multiply, multiply_transposed};
+pub use messages::Messages;
 pub use mlp::Mlp;
 pub use pool::{
     Count, Pools, Ties, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,

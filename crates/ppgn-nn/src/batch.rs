@@ -5,6 +5,7 @@
 //! different sizes need no padding. The [`Space`] knows where each graph begins.
 
 use crate::config::{Level, PpgnConfig};
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
@@ -75,7 +76,8 @@ impl Batch {
     }
 
     /// A batch of the k-tuples of graphs: rows are their isomorphism types, `[n^k, k * k * (channels + 1)]` per graph,
-    /// for networks of order k > 2 and for [`Model::Sums`](crate::Model::Sums). O(sum of n^k * k * k * channels).
+    /// for networks of order k > 2, for those of order 1, whose rows are nodes, and for
+    /// [`Model::Sums`](crate::Model::Sums). O(sum of n^k * k * k * channels).
     ///
     /// ```
     /// use ppgn_graph::encode::{Encoding, Kind};
@@ -91,10 +93,23 @@ impl Batch {
         fn filled<T: Number>(k: usize, encoder: &Encoder, graphs: &[&Graph]) -> Result<Batch> {
             let channels = encoder.channels().len();
             let space = Dense::of_tuples(k, &graphs.iter().map(|g| g.nodes()).collect::<Vec<_>>())?;
-            Batch::laid_out(isomorphism::channels(k, channels), space, |g, rows: &mut [T]| {
-                isomorphism::fill(k, graphs[g].nodes(), channels, &encoder.rows::<T>(graphs[g])?, rows);
-                Ok(())
-            })
+            let (mut edges, mut first) = (Edges::new(channels), 0);
+            let mut batch =
+                Batch::laid_out(isomorphism::channels(k, channels), space, |g, rows: &mut [T]| {
+                    let (nodes, pairs) = (graphs[g].nodes(), encoder.rows::<T>(graphs[g])?);
+                    isomorphism::fill(k, nodes, channels, &pairs, rows);
+                    if k == 1 {
+                        let own = Edges::of(nodes, channels, &pairs);
+                        (0..nodes)
+                            .for_each(|i| edges.push(own.at(i).map(|(j, weights)| (first + j, weights))));
+                        first += nodes as u32;
+                    }
+                    Ok(())
+                })?;
+            if let (1, Space::Dense(dense)) = (k, &mut batch.space) {
+                dense.edges = Some(Arc::new(edges));
+            }
+            Ok(batch)
         }
         match precision {
             Precision::F32 => filled::<f32>(k, encoder, graphs),

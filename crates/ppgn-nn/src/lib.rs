@@ -34,6 +34,7 @@ mod average;
 mod batch;
 mod config;
 mod dropout;
+mod edges;
 mod engine;
 mod error;
 mod isomorphism;

@@ -9,8 +9,9 @@
 //!
 //! Everything else in a network acts on each row separately and does not depend on the space. In [`Dense`], every
 //! ordered pair of nodes is a row at every level; in [`Quotient`], a row of level l is a colour of pairs after l rounds
-//! of 2-FWL. Networks of order k use k-tuples and k-FWL. A space belongs to a batch, not to a network.
+//! of 2-FWL. Networks of order k use k-tuples and k-FWL; those of order 1 use nodes, messages and 1-WL. A space belongs to a batch, not to a network.
 
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::quotient::Quotient;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Space {
 /// Graphs are stored in order of size, so that graphs of the same size form one contiguous range of rows: neither
 /// product nor pooling needs padding, masks or gathers. Results per graph are returned in the order in which the graphs
 /// were given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Dense {
     /// The order of the tuples.
     order: usize,
@@ -76,6 +77,8 @@ pub struct Dense {
     /// The original index of each graph, in storage order.
     given: Vec<usize>,
     rows: usize,
+    /// Who every node hears from; at order 1 only.
+    pub(crate) edges: Option<Arc<Edges>>,
 }
 
 /// Consecutive graphs of the same size.
@@ -134,7 +137,7 @@ impl Dense {
             }
             rows = next;
         }
-        Ok(Dense { order: k, groups, given, rows })
+        Ok(Dense { order: k, groups, given, rows, edges: None })
     }
 
     /// The number of graphs.

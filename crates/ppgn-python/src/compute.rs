@@ -43,7 +43,7 @@ pub(crate) fn threads() -> usize {
 
 /// The pool of this process, with the wanted number of threads. The threads of a pool do not exist in a forked child: it
 /// gets a pool of its own, and its copy of the parent's is left alone, because to end it would be to wait for them.
-fn pool() -> PyResult<Arc<ThreadPool>> {
+pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let (process, threads) = (std::process::id(), threads());
     match held.take() {

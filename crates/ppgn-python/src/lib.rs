@@ -10,6 +10,7 @@ mod bytes;
 mod compute;
 mod dataset;
 mod error;
+mod express;
 mod graph;
 mod kernel;
 mod molecule;
@@ -27,6 +28,8 @@ mod _ppgn {
     use super::compute::threads;
     #[pymodule_export]
     use super::dataset::{Dataset, load, names};
+    #[pymodule_export]
+    use super::express::express;
     #[pymodule_export]
     use super::graph::{Graph, parse_graph6};
     #[pymodule_export]

@@ -75,8 +75,8 @@ impl Preset {
         let paper = PpgnConfig::new(1, 1);
         match name {
             "small" => Ok(small()),
-            "expressive" => Ok(expressive(2, 6, 16)),
-            "expressive-3" => Ok(expressive(3, 4, 8)),
+            "expressive" => Ok(expressive(2, 6, 16, 2.4)),
+            "expressive-3" => Ok(expressive(3, 4, 8, 3.0)),
             "paper-1" => Ok(of_the_authors(paper, &PAPER_1, dataset)),
             "paper-2" => Ok(of_the_authors(PpgnConfig { suffix: SuffixKind::I, ..paper }, &PAPER_1, dataset)),
             "paper-3" => {
@@ -134,8 +134,8 @@ fn small() -> Preset {
 }
 
 /// A network that keeps small differences between graphs above the rounding noise: row RMS norm after the product, sine,
-/// weights N(0, 9 / fan-in), biases 0, means of sin(X).
-fn expressive(order: usize, blocks: usize, width: usize) -> Preset {
+/// weights N(0, gain^2 / fan-in), biases 0, means of sin(X).
+fn expressive(order: usize, blocks: usize, width: usize, gain: f64) -> Preset {
     let small = small();
     Preset {
         network: PpgnConfig {
@@ -143,7 +143,7 @@ fn expressive(order: usize, blocks: usize, width: usize) -> Preset {
             blocks: vec![BlockConfig::new(width); blocks],
             scale: Scale::None,
             activation: Activation::Sin,
-            init_gain: Some(3.0),
+            init_gain: Some(gain),
             pooling: Pooling::Mean,
             activate_pooled: true,
             ..small.network

@@ -21,7 +21,7 @@ pub(super) const ATLAS: Generator = Generator {
     make: |a| {
         let (nodes, connected) = (a.number("n", 1..=MOST as u32)? as usize, a.flag("connected")?);
         let graphs: Result<Vec<Graph>> = atlas(nodes, connected).into_iter().map(graph).collect();
-        Ok(Made { graphs: graphs?, labels: None, items: None })
+        Ok(Made { graphs: graphs?, ..Made::default() })
     },
 };
 

@@ -41,7 +41,7 @@ fn csl(n: u32, skips: &[u32], copies: u32, seed: u64) -> Result<Made> {
             labels.push(class as i64);
         }
     }
-    Ok(Made { graphs, labels: Some(labels), items: None })
+    Ok(Made { graphs, labels: Some(labels), ..Made::default() })
 }
 
 /// Refuses classes that hold isomorphic graphs, which nothing could distinguish: multiplying all nodes by r

@@ -10,6 +10,7 @@
 
 mod atlas;
 mod cfi;
+mod counting;
 mod csl;
 mod families;
 mod figure1;
@@ -22,7 +23,7 @@ mod spec;
 mod strongly_regular;
 mod tree;
 
-use crate::dataset::{Dataset, Item, Known, Learnable, Provenance};
+use crate::dataset::{Dataset, Item, Known, Learnable, Provenance, Target};
 use crate::error::{Error, Result};
 use crate::format::lines::show;
 use crate::graph::Graph;
@@ -65,17 +66,20 @@ const COUNT: Parameter = Parameter::new("count", "1", "how many graphs, at most 
 const SEED: Parameter = Parameter::new("seed", "0", "the random seed, a whole number");
 
 /// What a generator makes: graphs, and classes where the graphs are meant to be distinguished.
+#[derive(Default)]
 struct Made {
     graphs: Vec<Graph>,
     labels: Option<Vec<i64>>,
     /// What is to be learned of nodes or pairs, and what is known of those of every graph.
     items: Option<(Item, Learnable, Vec<Known>)>,
+    /// Targets, and their values graph by graph.
+    targets: Option<(Vec<Target>, Vec<f64>)>,
 }
 
 impl Made {
     /// Two graphs to be distinguished: classes 0 and 1.
     fn pair(first: Graph, second: Graph) -> Self {
-        Made { graphs: vec![first, second], labels: Some(vec![0, 1]), items: None }
+        Made { graphs: vec![first, second], labels: Some(vec![0, 1]), ..Made::default() }
     }
 
     /// `count` random graphs of at most this size each, graph i from the stream of (seed, generator, i).
@@ -89,17 +93,17 @@ impl Made {
         check_size(count.into(), nodes, arcs)?;
         let purpose = format!("generate/{}", arguments.generator().name);
         let graphs = (0..u64::from(count)).map(|i| one(&mut Stream::new(seed, &purpose, &[i])));
-        Ok(Made { graphs: graphs.collect::<Result<_>>()?, labels: None, items: None })
+        Ok(Made { graphs: graphs.collect::<Result<_>>()?, ..Made::default() })
     }
 }
 
 impl From<Graph> for Made {
     fn from(graph: Graph) -> Self {
-        Made { graphs: vec![graph], labels: None, items: None }
+        Made { graphs: vec![graph], ..Made::default() }
     }
 }
 
-static GENERATORS: [Generator; 22] = [
+static GENERATORS: [Generator; 23] = [
     csl::CSL,
     cfi::CFI,
     figure1::FIGURE1,
@@ -120,6 +124,7 @@ static GENERATORS: [Generator; 22] = [
     gnp::GNP,
     regular::REGULAR,
     atlas::ATLAS,
+    counting::COUNTING,
     learned::SHORT_CYCLES,
     learned::DISTANCES,
 ];
@@ -190,6 +195,10 @@ pub fn generate(spec: &str) -> Result<Dataset> {
     })?;
     let provenance = Provenance { source, format: "generator".into(), notes: Vec::new() };
     let builder = Dataset::builder(generator.name).graphs(made.graphs).provenance(provenance);
+    let builder = match made.targets {
+        Some((targets, values)) => builder.targets(targets, values),
+        None => builder,
+    };
     let builder = match made.labels {
         Some(labels) => builder.labels(labels),
         None => builder,
@@ -246,7 +255,7 @@ mod tests {
             refused("gird"),
             "there is no generator `gird`, did you mean `grid`? There are csl, cfi, figure1, rook, shrikhande, \
              paley, petersen, cycles, path, star, grid, complete, bipartite, circulant, prism, hypercube, tree, \
-             gnp, regular, atlas, short-cycles, distances"
+             gnp, regular, atlas, counting, short-cycles, distances"
         );
         assert!(refused("cube").contains("did you mean `hypercube`?"));
         assert!(refused("\u{1b}[31m").starts_with("there is no generator `\\x1b[31m`."));

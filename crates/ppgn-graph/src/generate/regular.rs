@@ -33,7 +33,7 @@ pub(super) const REGULAR: Generator = Generator {
 
 /// A d-regular graph on n nodes, d < n, n*d even. O(nd) expected; for d < n/32, where rows are searched by walking
 /// them, O(d) for each of the about d^2/4 pairs to be repaired comes on top.
-fn regular(n: u32, d: u32, random: &mut Stream) -> Result<Graph> {
+pub(super) fn regular(n: u32, d: u32, random: &mut Stream) -> Result<Graph> {
     let arcs = u64::from(n) * u64::from(d);
     // The matrix of bits takes at most the memory of the result.
     if u64::from(n) > 32 * u64::from(d) {

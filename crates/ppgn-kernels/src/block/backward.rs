@@ -6,6 +6,7 @@ use crate::activation::times;
 use crate::generalised::generalised_product_backward;
 use crate::generalised::quotient::quotient_generalised_backward;
 use crate::linear::{Input, Joined, add_to, linear_backward};
+use crate::messages::{Messages, neighbour_sums_backward};
 use crate::mlp::{Backward, Forward, Mlp, mask, mlps, mlps_backward};
 use crate::norm;
 use crate::product::product_backward;
@@ -96,7 +97,8 @@ impl<T: Real> Block<'_, T> {
         for (((branch, computed), slope), gradient) in self.branches.iter().zip(branches).zip(slopes).zip(own)
         {
             let hidden = hidden.as_mut().map(|hidden| hidden.by_ref().take(branch.mlps().len()).collect());
-            branch.backward(workspace, pairs, x, computed, slope, hidden, gradient, dx.as_deref_mut());
+            let dx = dx.as_deref_mut();
+            branch.backward(workspace, pairs, x, computed, slope, hidden, gradient, dx, self.messages);
         }
         if let (Some(dx), Some(more)) = (&mut dx, added) {
             add_to(dx, &more);
@@ -192,6 +194,7 @@ impl<'a, T: Real> Branch<'a, T> {
         hidden: Option<Vec<Vec<Buffer<T>>>>,
         gradient: &mut [T],
         dx: Option<&mut [T]>,
+        messages: Option<Messages<'_>>,
     ) {
         let relu = self.mlps().iter().all(|mlp| mlp.activation.is_relu());
         let mut ds = match (self, computed, slope) {
@@ -209,7 +212,8 @@ impl<'a, T: Real> Branch<'a, T> {
                 if let Some(normed) = normed {
                     norm::rms_backward(&mut w, &normed, self.outputs(0), &scales);
                 }
-                product.multiply_backward(workspace, pairs, factors[0].outputs(), &w, &mut ys, relu);
+                let each = factors[0].outputs();
+                product.multiply_backward(workspace, pairs, each, &w, &mut ys, relu, messages);
                 ys
             }
             (Branch::Equivariant(layers), Computed::Equivariant(ys, slopes), Slope::Apart(d)) => {
@@ -248,6 +252,7 @@ impl<'a, T: Real> Branch<'a, T> {
 impl Product {
     /// The gradients of the factors, written over them, from the gradient of W; 0 where the factor is not above 0, if it
     /// is the output of a ReLU.
+    #[allow(clippy::too_many_arguments, reason = "products differ in what they need")]
     fn multiply_backward<T: Real>(
         self,
         workspace: &Workspace,
@@ -256,6 +261,7 @@ impl Product {
         w: &[T],
         ys: &mut Vec<Buffer<T>>,
         relu: bool,
+        messages: Option<Messages<'_>>,
     ) {
         if let (Product::Matrix, Pairs::Dense(graphs), [y1, y2]) = (self, pairs, &mut ys[..]) {
             return product_backward(workspace, graphs, channels, w, y1, y2, relu);
@@ -275,6 +281,10 @@ impl Product {
                         [d1, d2],
                         relu,
                     );
+                }
+                (Product::Neighbours(_), _, [d]) => {
+                    let messages = messages.expect("rows have neighbours");
+                    neighbour_sums_backward(messages, channels, w, ys[0], d, relu);
                 }
                 (Product::Sums(order), Pairs::Dense(graphs), [d]) => {
                     index_sums_backward(graphs, order, channels, w, ys[0], d, relu);

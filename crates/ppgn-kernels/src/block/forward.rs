@@ -6,6 +6,7 @@ use crate::gemm::{End, Panels, Start, rows};
 use crate::generalised::generalised_product;
 use crate::generalised::quotient::quotient_generalised;
 use crate::linear::{Layer, add_to, chunk_rows, together};
+use crate::messages::{Messages, neighbour_sums};
 use crate::mlp::{Forward, Mlp, mlps};
 use crate::norm;
 use crate::product::product;
@@ -75,7 +76,7 @@ impl<'a, T: Real> Block<'a, T> {
             .iter()
             .map(|branch| {
                 let ys = ys.by_ref().take(branch.mlps().len()).collect();
-                branch.finish(workspace, pairs, x, ys, above, keep)
+                branch.finish(workspace, pairs, x, ys, above, keep, self.messages)
             })
             .collect();
         let output = self.join(workspace, pairs, x, &branches, above);
@@ -188,6 +189,7 @@ impl<T: Real> Part<'_, T> {
 
 impl<T: Real> Branch<'_, T> {
     /// The rest of the branch, once the MLPs have computed `ys`.
+    #[allow(clippy::too_many_arguments, reason = "branches differ in what they need")]
     fn finish(
         &self,
         workspace: &Workspace,
@@ -196,6 +198,7 @@ impl<T: Real> Branch<'_, T> {
         mut ys: Vec<Buffer<T>>,
         above: usize,
         keep: Keep,
+        messages: Option<Messages<'_>>,
     ) -> Computed<T> {
         match self {
             Branch::Skip => Computed::Input,
@@ -204,7 +207,7 @@ impl<T: Real> Branch<'_, T> {
                 let width = self.outputs(0);
                 let mut w = Buffer::dirty(workspace, above * width);
                 let each = factors[0].outputs();
-                product.multiply(workspace, pairs, each, &ys, &mut w);
+                product.multiply(workspace, pairs, each, &ys, &mut w, messages);
                 let scales = norm.map_or(Vec::new(), |epsilon| norm::rms(&mut w, width, epsilon));
                 Computed::Product { ys, w, scales }
             }
@@ -225,6 +228,7 @@ impl Product {
         channels: usize,
         ys: &[Buffer<T>],
         w: &mut [T],
+        messages: Option<Messages<'_>>,
     ) {
         let ys: Vec<&[T]> = ys.iter().map(|y| &**y).collect();
         match (self, pairs) {
@@ -239,6 +243,9 @@ impl Product {
             }
             (Product::Generalised, Pairs::Quotient { colours, .. }) => {
                 quotient_generalised(workspace, colours, channels, &ys, w);
+            }
+            (Product::Neighbours(_), _) => {
+                neighbour_sums(messages.expect("rows have neighbours"), channels, ys[0], w);
             }
             (Product::Sums(order), Pairs::Dense(graphs)) => index_sums(graphs, order, channels, ys[0], w),
             (Product::Sums(order), Pairs::Quotient { colours, .. }) => {

@@ -13,6 +13,7 @@ mod forward;
 
 use crate::equivariant::Linears;
 use crate::linear::{Layer, add_to};
+use crate::messages::Messages;
 use crate::mlp::Mlp;
 use crate::product::Square;
 use crate::quotient::ColourMatrix;
@@ -30,6 +31,8 @@ pub struct Block<'a, T> {
     pub join: Option<Layer<'a, T>>,
     /// Whether X is added to the output; both must have the same width.
     pub residual: bool,
+    /// Who every row hears from, for [`Product::Neighbours`].
+    pub messages: Option<Messages<'a>>,
 }
 
 /// What a block computes from X before its join.
@@ -61,6 +64,9 @@ pub enum Product {
     Generalised,
     /// The sums of Y1 over one index each, for tuples of the given order k; W is k times as wide as Y1.
     Sums(usize),
+    /// The sums of Y1 over the neighbours of a node, one per relation, for this many relations: message passing. W is that
+    /// many times as wide as Y1.
+    Neighbours(usize),
 }
 
 /// What the rows of a block are, and how they map to those of the next level.
@@ -134,7 +140,9 @@ impl<'a, T: Real> Branch<'a, T> {
         match self {
             Branch::Skip => inputs,
             Branch::Rows(mlp) => mlp.outputs(),
-            Branch::Product { product: Product::Sums(order), factors, .. } => order * factors[0].outputs(),
+            Branch::Product {
+                product: Product::Sums(times) | Product::Neighbours(times), factors, ..
+            } => times * factors[0].outputs(),
             Branch::Product { factors, .. } => factors[0].outputs(),
             Branch::Equivariant(layers) => layers.outputs(),
         }

@@ -22,7 +22,13 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let join = form.m4.map(|m4| layer(form.passed() + form.product(), m4));
     assert!(rest.is_empty());
     let product = Branch::Product { product: Product::Matrix, factors, norm: form.norm };
-    Block { inputs: form.inputs(), branches: vec![skip, product], join, residual: form.residual }
+    Block {
+        inputs: form.inputs(),
+        branches: vec![skip, product],
+        join,
+        residual: form.residual,
+        messages: None,
+    }
 }
 
 fn rounded<T: Real>(numbers: &[f64]) -> Vec<T> {

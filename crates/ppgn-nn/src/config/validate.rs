@@ -21,15 +21,16 @@ impl PpgnConfig {
         positive("at least one output", self.outputs)?;
         positive("at least one block", self.blocks.len())?;
         positive("MLPs of at least one layer", self.depth)?;
-        if !(2..=MAX_ORDER).contains(&self.order) {
+        if !(1..=MAX_ORDER).contains(&self.order) {
             return Err(Error::config(format!(
-                "a network needs an order from 2 (pairs of nodes) to {MAX_ORDER}, not {}",
+                "a network needs an order from 1 (nodes) to {MAX_ORDER}, not {}",
                 self.order
             )));
         }
-        if self.level != Level::Graph && self.order > 2 {
+        let most = if self.level == Level::Pair { 2..=2 } else { 1..=2 };
+        if self.level != Level::Graph && !most.contains(&self.order) {
             return Err(Error::config(format!(
-                "outputs per node or pair need order 2, and the network has order {}",
+                "outputs per node need order 1 or 2, those per pair need order 2, and the network has order {}",
                 self.order
             )));
         }
@@ -93,9 +94,11 @@ mod tests {
         assert!(message(PpgnConfig { blocks: vec![], ..base() }).contains("block"));
         assert!(message(PpgnConfig { blocks: vec![BlockConfig::new(0)], ..base() }).contains("channel"));
         assert!(message(PpgnConfig { depth: 0, ..base() }).contains("one layer"));
-        assert!(message(PpgnConfig { order: 1, ..base() }).contains("from 2"));
+        assert!(message(PpgnConfig { order: 0, ..base() }).contains("from 1"));
+        assert!(message(PpgnConfig { order: 1, level: Level::Pair, ..base() }).contains("need order 2"));
+        assert!(message(PpgnConfig { order: 1, model: Model::Sums, ..base() }).contains("goes with `mp`"));
         assert!(message(PpgnConfig { order: 11, ..base() }).contains("not 11"));
-        assert!(message(PpgnConfig { order: 3, level: Level::Node, ..base() }).contains("need order 2"));
+        assert!(message(PpgnConfig { order: 3, level: Level::Node, ..base() }).contains("order 1 or 2"));
         assert!(message(PpgnConfig { order: 3, model: Model::MpLin, ..base() }).contains("order 2"));
         assert!(message(PpgnConfig { m3: M3::Mlp(vec![]), ..base() }).contains("m3"));
         for gain in [0.0, -1.0, f64::NAN, f64::INFINITY] {

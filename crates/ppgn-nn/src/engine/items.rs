@@ -27,13 +27,13 @@ impl Items {
         let each = |level: usize, call: &mut dyn FnMut(u32)| match space {
             Space::Dense(dense) => {
                 for (nodes, start) in dense.firsts() {
-                    places(config.level, nodes).for_each(|place| call((start + place) as u32));
+                    places(config, nodes).for_each(|place| call((start + place) as u32));
                 }
             }
             Space::Quotient(quotient) => {
                 let matrix = &quotient.levels[level].matrix;
                 for (&nodes, &start) in quotient.nodes.iter().zip(&quotient.offsets) {
-                    places(config.level, nodes).for_each(|place| call(matrix[start + place]));
+                    places(config, nodes).for_each(|place| call(matrix[start + place]));
                 }
             }
         };
@@ -60,8 +60,8 @@ impl Items {
     }
 }
 
-/// The pairs that have outputs, among the n*n of a graph.
-fn places(level: Level, nodes: usize) -> impl Iterator<Item = usize> {
-    let step = if level == Level::Node { nodes + 1 } else { 1 };
-    (0..nodes * nodes).step_by(step)
+/// The rows that have outputs, among the n*n pairs or n nodes of a graph.
+fn places(config: &PpgnConfig, nodes: usize) -> impl Iterator<Item = usize> {
+    let step = if config.level == Level::Node && config.order == 2 { nodes + 1 } else { 1 };
+    (0..nodes.pow(config.order as u32)).step_by(step)
 }

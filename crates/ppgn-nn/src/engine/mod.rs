@@ -78,9 +78,14 @@ impl<'a, T: Real> Engine<'a, T> {
             SuffixKind::I => Suffix::Chain(layers, config.activation.into()),
             SuffixKind::Ii => Suffix::Sum(layers),
         };
-        let blocks = blocks.iter().zip(arrays).map(|(block, array)| cut::block(block, array)).collect();
+        let view = View::new(config, space);
+        let block = |(l, (block, array)): (usize, (&Description, &&'a [T]))| Block {
+            messages: view.messages(l),
+            ..cut::block(block, array)
+        };
+        let blocks = blocks.iter().zip(arrays).enumerate().map(block).collect();
         let items = Items::new(config, space);
-        Engine { config, blocks, suffix, view: View::new(config, space), items, workspace }
+        Engine { config, blocks, suffix, view, items, workspace }
     }
 
     /// The rows of the scores: graphs, nodes or pairs.

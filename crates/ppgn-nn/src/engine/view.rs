@@ -1,13 +1,14 @@
 //! A space as the kernels see it: slices of the batch's data.
 
 use crate::config::PpgnConfig;
+use crate::edges::Edges;
 use crate::quotient::Quotient;
-use crate::space::Space;
-use ppgn_kernels::{ColourMatrix, Pairs, Pools, Square};
+use crate::space::{Dense, Space};
+use ppgn_kernels::{ColourMatrix, Messages, Pairs, Pools, Square};
 
 /// A space as the kernels see it.
 pub(super) enum View<'a> {
-    Dense { order: usize, squares: Vec<Square>, place: &'a [usize], rows: usize },
+    Dense { space: &'a Dense, squares: Vec<Square> },
     Quotient { space: &'a Quotient, factors: Vec<f64> },
 }
 
@@ -21,7 +22,7 @@ impl<'a> View<'a> {
                     factor: config.scale.factor(nodes.max(1)),
                 };
                 let squares = dense.starts().map(square).collect();
-                View::Dense { order: dense.order(), squares, place: dense.given(), rows: dense.rows() }
+                View::Dense { space: dense, squares }
             }
             Space::Quotient(space) => {
                 let factors = space.nodes.iter().map(|&n| config.scale.factor(n.max(1))).collect();
@@ -40,7 +41,7 @@ impl<'a> View<'a> {
     /// Rows of a level.
     pub(super) fn rows(&self, level: usize) -> usize {
         match self {
-            View::Dense { rows, .. } => *rows,
+            View::Dense { space, .. } => space.rows(),
             View::Quotient { space, .. } => space.rows(level),
         }
     }
@@ -64,11 +65,19 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Who the rows of level l + 1 hear from; at order 1 only.
+    pub(super) fn messages(&self, l: usize) -> Option<Messages<'a>> {
+        match self {
+            View::Dense { space, .. } => space.edges.as_ref().map(|edges| edges.messages()),
+            View::Quotient { space, .. } => space.levels[l + 1].edges.as_ref().map(Edges::messages),
+        }
+    }
+
     /// The rows to pool at a level.
     pub(super) fn pools(&self, level: usize) -> Pools<'_> {
         match self {
-            View::Dense { order, squares, place, .. } => {
-                Pools::Dense { order: *order, graphs: squares, place }
+            View::Dense { space, squares } => {
+                Pools::Dense { order: space.order(), graphs: squares, place: space.given() }
             }
             View::Quotient { space, .. } => {
                 let level = &space.levels[level];

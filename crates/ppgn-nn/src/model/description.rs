@@ -10,6 +10,9 @@ use ppgn_kernels::Product;
 /// Keeps the RMS norm of a zero row finite.
 const EPSILON: f64 = 1e-5;
 
+/// Neighbours of a node, for estimates of costs.
+const NEIGHBOURS: usize = 4;
+
 /// Operations and biases of a linear equivariant layer from matrices to matrices: Bell(4), Bell(2).
 const OPERATIONS: usize = 15;
 const BIASES: usize = 2;
@@ -110,7 +113,7 @@ impl Branch {
             Branch::Skip => inputs,
             Branch::Rows(layers) | Branch::Equivariant(layers) => width(layers),
             Branch::Product { product, factors, .. } => match product {
-                Product::Sums(order) => order.saturating_mul(width(&factors[0])),
+                Product::Sums(times) | Product::Neighbours(times) => times.saturating_mul(width(&factors[0])),
                 Product::Matrix | Product::Generalised => width(&factors[0]),
             },
         }
@@ -179,7 +182,10 @@ impl Description {
         self.branches.iter().find_map(|branch| match branch {
             Branch::Skip
             | Branch::Rows(_)
-            | Branch::Product { product: Product::Matrix | Product::Generalised | Product::Sums(_), .. } => None,
+            | Branch::Product {
+                product: Product::Matrix | Product::Generalised | Product::Sums(_) | Product::Neighbours(_),
+                ..
+            } => None,
             Branch::Equivariant(_) => Some(
                 "its linear equivariant layers act on whole rows and columns, which pairs of one colour may not share",
             ),
@@ -196,12 +202,14 @@ impl Description {
             below += sum(&mut branch.layers());
             let width = branch.outputs(self.inputs) as f64;
             if let Branch::Product { product, factors, .. } = branch {
-                // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum.
+                // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum. Messages come
+                // from a few neighbours.
                 let each = match product {
-                    Product::Matrix | Product::Generalised => factors.len() as f64 - 1.0,
-                    Product::Sums(_) => 1.0,
+                    Product::Matrix | Product::Generalised => (factors.len() as f64 - 1.0) * nodes as f64,
+                    Product::Sums(_) => nodes as f64,
+                    Product::Neighbours(_) => nodes.min(NEIGHBOURS) as f64,
                 };
-                above += weight * nodes as f64 * width * each;
+                above += weight * width * each;
             }
             if let Some(join) = &self.join {
                 let joined = width * join.outputs as f64;

@@ -84,7 +84,8 @@ macro_rules! models {
 
 models! {
     /// Matrix product, the paper's network: `m4(m3(X), W)` with `W = m1(X) . m2(X)`; for order k > 2, W is the
-    /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL.
+    /// generalised product of m1(X), ..., mk(X) (Section 6), which is as powerful as k-FWL. At order 1, W are the sums of
+    /// m1(X) over a node's neighbours: message passing, as powerful as 1-WL.
     #[default]
     Mp "mp" mp::Mp;
     /// Matrix product and the full linear basis: `m4(m3(X), W, f(L(X)))`, L as wide as the block.
@@ -109,11 +110,17 @@ impl Model {
 
     /// Whether its input consists of isomorphism types of tuples rather than the encoding itself.
     pub(crate) fn takes_types(self, order: usize) -> bool {
-        order > 2 || self.kind().takes_types()
+        order != 2 || self.kind().takes_types()
     }
 
     /// Checks that it can be built with this configuration.
     pub(crate) fn validate(self, config: &PpgnConfig) -> Result<()> {
+        if config.order == 1 && self != Model::Mp {
+            return Err(Error::config(format!(
+                "the model `{}` needs order 2 or more; order 1, message passing on nodes, goes with `mp`",
+                self.name()
+            )));
+        }
         if config.order > 2 && !self.kind().has_any_order() {
             let others: Vec<String> = Model::ALL
                 .iter()

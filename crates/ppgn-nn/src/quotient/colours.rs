@@ -6,8 +6,10 @@
 //! index into a short list of its own colours: two bytes per pair if the list allows it, and for the last level only.
 //! Networks of order k use k-tuples, whose rows are isomorphism types, and k-FWL.
 
+use super::nodes;
 use super::parts::{ColourParts, GraphColours, Places};
 use crate::config::PpgnConfig;
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
@@ -28,7 +30,7 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Colours(pub(super) ColourParts);
+pub struct Colours(pub(super) ColourParts, pub(super) Vec<Edges>);
 
 impl Colours {
     /// The colours of graphs under an encoding, for networks of `depth` blocks. Rows are equal if all their numbers are
@@ -64,9 +66,31 @@ impl Colours {
         let depth = config.blocks.len();
         match (config.tuples(), precision) {
             (None, _) => Self::encode(encoder, graphs, precision, depth, options),
+            (Some(1), Precision::F32) => Self::nodes_in::<f32>(encoder, graphs, depth, options),
+            (Some(1), Precision::F64) => Self::nodes_in::<f64>(encoder, graphs, depth, options),
             (Some(k), Precision::F32) => Self::tuples_in::<f32>(k, encoder, graphs, depth, options),
             (Some(k), Precision::F64) => Self::tuples_in::<f64>(k, encoder, graphs, depth, options),
         }
+    }
+
+    /// The colours of nodes.
+    fn nodes_in<T: Number>(
+        encoder: &Encoder,
+        graphs: &[Graph],
+        depth: usize,
+        options: &Options,
+    ) -> Result<Self> {
+        let channels = encoder.channels().len();
+        let width = isomorphism::channels(1, channels);
+        let split = |graph: &Graph| {
+            let (n, pairs) = (graph.nodes(), encoder.rows::<T>(graph)?);
+            let mut rows = vec![T::default(); n * width];
+            isomorphism::fill(1, n, channels, &pairs, &mut rows);
+            Ok((rows, Edges::of(n, channels, &pairs)))
+        };
+        let split: Vec<(Vec<T>, Edges)> = graphs.iter().map(split).collect::<Result<_>>()?;
+        let parts = nodes::colour(width, depth, options, &split)?;
+        Ok(Colours(parts, split.into_iter().map(|(_, edges)| edges).collect()))
     }
 
     fn tuples_in<T: Number>(
@@ -144,14 +168,17 @@ impl Colours {
         let mut coloured = coloured(&levels).into_iter();
         let none = || GraphColours { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
         let graphs = nodes.iter().map(|&n| if n == 0 { None } else { coloured.next() });
-        Ok(Colours(ColourParts {
-            order,
-            channels,
-            inputs,
-            counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
-            parents: parents(&levels),
-            graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
-        }))
+        Ok(Colours(
+            ColourParts {
+                order,
+                channels,
+                inputs,
+                counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
+                parents: parents(&levels),
+                graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
+            },
+            Vec::new(),
+        ))
     }
 
     /// Their contents.
@@ -159,8 +186,8 @@ impl Colours {
         &self.0
     }
 
-    /// Rebuilds colours from their parts. Inconsistent parts are an error. Whether they are the colours of particular
-    /// graphs is not checked: that would mean colouring them again. O(tuples).
+    /// Rebuilds colours from their parts. Inconsistent parts are an error. Colours of nodes cannot be rebuilt: they
+    /// need the edges too, and are quickly found again. Whether they are the colours of particular graphs is not checked: that would mean colouring them again. O(tuples).
     ///
     /// ```
     /// use ppgn_nn::{ColourParts, Colours};
@@ -172,8 +199,13 @@ impl Colours {
     /// # Ok::<(), ppgn_nn::Error>(())
     /// ```
     pub fn from_parts(parts: ColourParts) -> Result<Self> {
+        if parts.order == 1 {
+            return Err(Error::unfit(
+                "colours of nodes need the edges of the graphs, which these parts lack",
+            ));
+        }
         match parts.are_consistent() {
-            true => Ok(Colours(parts)),
+            true => Ok(Colours(parts, Vec::new())),
             false => Err(Error::unfit("the parts are inconsistent: they are not the colours of any graphs")),
         }
     }

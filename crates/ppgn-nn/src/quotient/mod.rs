@@ -11,12 +11,14 @@
 
 mod colours;
 mod cost;
+mod nodes;
 mod parts;
 
 pub use colours::Colours;
 pub use cost::{Cost, flops};
 pub use parts::{ColourParts, GraphColours, Places};
 
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::precision::{Number, Values, each};
 use ppgn_kernels::{Count, Example, Patterns};
@@ -25,7 +27,7 @@ use ppgn_kernels::{Count, Example, Patterns};
 ///
 /// Pair (i, k) of graph g with n nodes is entry `offsets[g] + i * n + k` of a level's matrix, and likewise for longer
 /// tuples. The rows of a level are numbered by the first occurrence of their pairs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Quotient {
     /// The order of the tuples: 2 for pairs.
     pub(crate) order: usize,
@@ -36,7 +38,7 @@ pub struct Quotient {
 }
 
 /// The rows of one level.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Level {
     /// The number of rows.
     pub(crate) rows: usize,
@@ -52,6 +54,8 @@ pub(crate) struct Level {
     pub(crate) pool: Vec<Count>,
     /// The start of each graph's part of `pool`, and the end of the last one's.
     pub(crate) pool_offsets: Vec<usize>,
+    /// The rows of the level below that each row hears from; at order 1 only, and not at level 0.
+    pub(crate) edges: Option<Edges>,
 }
 
 /// Marks an index that has not been assigned yet.
@@ -88,6 +92,9 @@ impl Quotient {
             if level > 0 {
                 levels[level].parent = assembly.descend(level);
             }
+        }
+        if colours.order() == 1 {
+            hear(colours, graphs, &offsets, &mut levels);
         }
         Ok((Quotient { order: colours.order(), nodes, offsets, levels }, assembly.ids))
     }
@@ -157,6 +164,21 @@ impl Quotient {
     pub fn pool(&self, level: usize, graph: usize) -> &[Count] {
         let Level { pool, pool_offsets, .. } = &self.levels[level];
         &pool[pool_offsets[graph]..pool_offsets[graph + 1]]
+    }
+}
+
+/// Fills in who every row hears from: the neighbours of its first node, by their rows at the level below.
+fn hear(colours: &Colours, graphs: &[usize], offsets: &[usize], levels: &mut [Level]) {
+    for level in 1..levels.len() {
+        let (below, above) = levels.split_at_mut(level);
+        let (below, above) = (&below[level - 1], &mut above[0]);
+        let mut edges = Edges::new(colours.channels() - 1);
+        for example in &above.example {
+            let graph = example.graph as usize;
+            let own = colours.1[graphs[graph]].at(example.place as usize);
+            edges.push(own.map(|(j, weights)| (below.matrix[offsets[graph] + j as usize], weights)));
+        }
+        above.edges = Some(edges);
     }
 }
 

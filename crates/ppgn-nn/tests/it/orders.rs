@@ -8,8 +8,8 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, GraphBuilder, Schema};
 use ppgn_nn::{
-    Activation, Batch, BlockConfig, Colours, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig, Precision,
-    Scale, SuffixKind,
+    Activation, Batch, BlockConfig, Colours, Level, M3, M4, Model, Norm, Pooling, Ppgn, PpgnConfig,
+    Precision, Scale, SuffixKind,
 };
 use std::collections::HashMap;
 
@@ -66,6 +66,15 @@ fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
         ),
         (PpgnConfig { activation: Activation::Gelu, norm: Norm::Rms, ..triples() }, &[2, 4]),
         (PpgnConfig { activation: Activation::Sin, ..base(3, Model::Sums) }, &[4, 1]),
+        (base(1, Model::Mp), &[5, 1, 4]),
+        (
+            PpgnConfig { pooling: Pooling::Sum, residual: true, m3: M3::Mlp(vec![3]), ..base(1, Model::Mp) },
+            &[6, 3],
+        ),
+        (
+            PpgnConfig { activation: Activation::Sin, norm: Norm::Rms, m4: M4::None, ..base(1, Model::Mp) },
+            &[4, 2],
+        ),
         (base(4, Model::Mp), &[3, 1]),
         (PpgnConfig { pooling: Pooling::Sum, ..base(4, Model::Mp) }, &[2]),
         (base(2, Model::Sums), &[4, 1, 3]),
@@ -172,6 +181,15 @@ fn from_the_equations(network: &Ppgn, encoder: &Encoder, graph: &Graph) -> Vec<f
         let w = |tuple: &Vec<usize>, ys: &[Vec<Vec<f64>>]| -> Vec<f64> {
             let width = ys[0][0].len();
             match config.model == Model::Sums {
+                // Order 1: one sum over the neighbours for every channel of the encoding.
+                false if k == 1 => {
+                    let i = tuple[0];
+                    let others = || (0..n).filter(|&j| j != i);
+                    let sum = |r: usize, c: usize| {
+                        others().map(|j| pairs[(i * n + j) * e + r] * ys[0][j][c]).sum::<f64>()
+                    };
+                    (0..e).flat_map(|r| (0..width).map(|c| sum(r, c)).collect::<Vec<_>>()).collect()
+                }
                 false => {
                     let term =
                         |c: usize, j: usize| (0..k).map(|q| ys[q][put(tuple, q, j)][c]).product::<f64>();
@@ -216,7 +234,8 @@ fn from_the_equations(network: &Ppgn, encoder: &Encoder, graph: &Graph) -> Vec<f
 #[test]
 fn networks_match_the_equations() {
     for (order, model, sizes) in [
-        (3, Model::Mp, &[4, 1, 2][..]),
+        (1, Model::Mp, &[6, 1, 3][..]),
+        (3, Model::Mp, &[4, 1, 2]),
         (4, Model::Mp, &[3, 2]),
         (2, Model::Sums, &[4, 1]),
         (3, Model::Sums, &[3, 2]),
@@ -276,6 +295,65 @@ fn order_three_distinguishes_the_rook_from_the_shrikhande_graph() {
             }
         }
     }
+}
+
+/// Graphs that 1-WL does not distinguish have equal scores at order 1, whatever the weights, and different ones at order 2;
+/// those that it distinguishes have different ones. Labels of edges count.
+#[test]
+fn order_one_distinguishes_what_1_wl_does() {
+    let figure = generate("figure1").unwrap().graphs().to_vec();
+    let csl = generate("csl").unwrap();
+    let skips = [csl.graph(0).clone(), csl.graph(149).clone()];
+    let trees = [
+        Graph::undirected(5, [(0, 1), (1, 2), (2, 3), (3, 4)]).unwrap(),
+        Graph::undirected(5, [(0, 1), (1, 2), (2, 3), (2, 4)]).unwrap(),
+    ];
+    for (pair, is_distinguished) in [(&figure[..], false), (&skips[..], false), (&trees[..], true)] {
+        let copy = pair[0].permute_randomly(&mut Stream::new(1, "copy", &[]));
+        let graphs = [pair, &[copy]].concat();
+        for seed in 0..3 {
+            let one = random_scores(1, seed, &graphs);
+            let apart =
+                |scores: &[Vec<f64>], g: usize| distance(&scores[0], &scores[g]) / largest(&scores[0]);
+            assert!(apart(&one, 2) < 1e-12, "a relabelled copy: {}", apart(&one, 2));
+            assert_eq!(apart(&one, 1) > 1e-9, is_distinguished, "{}", apart(&one, 1));
+            assert!(apart(&random_scores(2, seed, &graphs), 1) > 1e-9);
+        }
+    }
+    // A cycle of four edges: labels 0, 0, 1, 1 around it, or 0, 1, 0, 1.
+    let labelled = |labels: [i64; 4]| {
+        let mut b = GraphBuilder::new(4, false);
+        b.edge_label_columns(1);
+        for (i, label) in (0..4).zip(labels) {
+            b.edge_with(i, (i + 1) % 4, &[label], &[]);
+        }
+        b.build().unwrap()
+    };
+    let scores = random_scores(1, 0, &[labelled([0, 0, 1, 1]), labelled([0, 1, 0, 1])]);
+    assert!(distance(&scores[0], &scores[1]) > 1e-6);
+}
+
+/// Outputs per node at order 1: those of the nodes in their order, on both spaces.
+#[test]
+fn order_one_has_outputs_per_node() {
+    let graphs =
+        [Graph::undirected(4, [(0, 1), (1, 2), (2, 3)]).unwrap(), Graph::undirected(2, [(0, 1)]).unwrap()];
+    let encoder = encoder(&graphs);
+    let config = PpgnConfig {
+        order: 1,
+        level: Level::Node,
+        blocks: vec![BlockConfig::new(4); 2],
+        ..PpgnConfig::new(encoder.channels().len(), 2)
+    };
+    let network = biased(&config, 3, Precision::F64);
+    let dense = numbers(network.forward(&batch(&config, &encoder, &graphs)).unwrap());
+    let colours = Colours::of(&config, &encoder, &graphs, Precision::F64, &Default::default()).unwrap();
+    let quotient = Batch::quotient_for(Level::Node, &colours, &[0, 1]).unwrap();
+    assert!(distance(&dense, &numbers(network.forward(&quotient).unwrap())) < 1e-12);
+    // The ends of the path, its middle, and the two nodes of the edge.
+    let node = |i: usize| &dense[2 * i..2 * i + 2];
+    let equal = |a: usize, b: usize| distance(node(a), node(b)) < 1e-12;
+    assert!(equal(0, 3) && equal(1, 2) && equal(4, 5) && !equal(0, 1) && !equal(0, 4));
 }
 
 #[test]

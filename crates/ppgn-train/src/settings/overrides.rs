@@ -120,7 +120,8 @@ settings! {
     /// What is learned: graph (one class, or targets, per graph), node (per node) or pair (per ordered pair of nodes:
     /// those that have a value, edges or all) [default: graph]
     level: Level => network, (value_name = "LEVEL", value_parser = text::named::<Level>);
-    /// Order k: 2 computes on pairs of nodes; 3 and more on k-tuples, as strong as k-FWL, with n^k rows per graph
+    /// Order k: 1 passes messages between nodes, as strong as 1-WL; 2 computes on pairs of nodes; 3 and more on
+    /// k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
     /// Widths of the blocks, such as 32,32,32
     blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
@@ -183,7 +184,7 @@ mod tests {
     fn every_setting_is_a_key_and_goes_somewhere() {
         let preset = Preset::new("small", "").unwrap();
         let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
-                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nclass_weights = \"balanced\"\n\
+                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nema = 0.7\nclass_weights = \"balanced\"\n\
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\nlevel = \"node\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\

@@ -176,7 +176,11 @@ impl Choosing<'_> {
 
 /// The name of the rows of the dense space.
 fn tuples_name(order: usize) -> String {
-    if order == 2 { "pairs".into() } else { format!("{order}-tuples") }
+    match order {
+        1 => "nodes".into(),
+        2 => "pairs".into(),
+        _ => format!("{order}-tuples"),
+    }
 }
 
 /// The cost of the quotient space, in percent of the dense cost.

@@ -53,7 +53,10 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
             true => format!("--labels gives a table with a row per {item}"),
             false => format!("--target names one of them, --labels gives a table with a row per {item}"),
         },
-        Error::NoValidation => "`ppgn train --split 80/10/10` has a validation set".into(),
+        Error::NoValidation => {
+            "`ppgn train --split 80/10/10` has a validation set, and so has `ppgn cv --select validation`"
+                .into()
+        }
         Error::Shortened { .. } => {
             "--epochs is the number of all epochs of the run, those done included".into()
         }

@@ -213,3 +213,47 @@ fn brec_is_reached() {
         assert_eq!(count(&report, "reliability_failures"), 0);
     }
 }
+
+/// The rook's graph and Shrikhande's differ in 4-cliques alone: order 2 cannot count those, order 3 can.
+#[test]
+fn four_cliques_need_order_three() {
+    use ppgn::graph::generate::generate;
+    let [rook, shrikhande] = ["rook", "shrikhande"]
+        .map(|name| ppgn::graph::substructures::counts(generate(name).unwrap().graph(0)));
+    assert_eq!(rook.graph[..6], shrikhande.graph[..6]);
+    assert_eq!((rook.graph[6], shrikhande.graph[6]), (8, 0));
+    assert_eq!(rook.nodes[0][..6], shrikhande.nodes[0][..6]);
+    let folder = tempfile::tempdir().unwrap();
+    let of = |order: &str| {
+        let words = format!(
+            "express sr --protocol random --preset small --blocks 8,8 --order {order} --json --data-dir"
+        );
+        let words = words.split(' ').map(String::from).chain([folder.path().display().to_string()]);
+        let report = ppgn(words).ok().json();
+        ["pairs", "distinguished", "bound"].map(|field| count(&report, field))
+    };
+    assert_eq!((of("2"), of("3")), ([1, 0, 0], [1, 1, 1]));
+}
+
+/// A short training shows that it learns, that it is kept, and what it prints; docs/expressiveness.md has long ones.
+#[test]
+fn networks_learn_to_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |target: &str, epochs: usize| {
+        let line = format!(
+            "express counting:count=100 --target {target} --blocks 8,8 --epochs {epochs} --json --out"
+        );
+        let out = folder.path().join(format!("counts-{epochs}")).display().to_string();
+        ppgn(line.split(' ').map(String::from).chain([out]))
+    };
+    let report = run("triangle", 25).ok().json();
+    let found = &report["substructures"][0];
+    assert_eq!((found["name"].as_str(), report["graphs"].as_u64()), (Some("triangle"), Some(100)));
+    let error = |report: &Value| report["substructures"][0]["error"].as_f64().unwrap();
+    assert!(error(&report) < 0.8 * error(&run("triangle", 1).ok().json()), "{found}");
+    assert!(found["baseline"].as_f64().is_some_and(|baseline| (0.5..1.2).contains(&baseline)));
+    assert_eq!(report["published_per_node"]["rows"][4]["name"], "PPGN");
+    // The same command reads the finished run; another target is a run beside it.
+    assert_eq!(run("triangle", 25).ok().json()["substructures"], report["substructures"]);
+    run("heptagon", 25).fails(2, "heptagon");
+}

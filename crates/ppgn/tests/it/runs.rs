@@ -110,6 +110,10 @@ fn seeds_are_one_row() {
         (&3.into(), &serde_json::json!([]))
     );
     assert!(here.ppgn("runs --all").ok().out.contains("runs/some/seed-2"));
+    let text = here.ppgn("runs show some").ok().out;
+    assert!(text.contains("3 seeds") && text.contains("±") && text.contains("seed-2"), "{text}");
+    assert_eq!(here.ppgn("runs show some --json").ok().json()["runs"].as_array().map(Vec::len), Some(3));
+    here.ppgn("runs show runs").fails(2, "is not a run folder");
     // One that is begun again is not what the report is of.
     std::fs::remove_file(here.path("runs/some/seed-1/summary.json")).unwrap();
     assert!(here.ppgn("runs").ok().out.contains("2 seeds finished"));

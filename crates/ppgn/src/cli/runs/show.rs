@@ -1,8 +1,8 @@
 //! `ppgn runs show`: everything about one run.
 
 use super::compare::sets;
-use super::entry::{Entry, plain};
-use super::find::named;
+use super::entry::{Entry, folded, plain};
+use super::find::{named, runs_in};
 use crate::cli::metrics;
 use crate::cli::output::{self, bytes, facts, short, table};
 use anyhow::Result;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// `ppgn runs show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run: a path, or a name in `runs`
+    /// The run, or a folder of `cv` or of several seeds: a path, or a name in `runs`
     run: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -37,6 +37,12 @@ const FILES: [&str; 8] = [
 /// Shows a run.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let path = named(&args.run);
+    if !path.join("config.toml").exists()
+        && let Some(text) = group(&path, args.json)?
+    {
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let run = Overview::of(&path)?;
     let entry = Entry::of(path.clone());
     let files = files(&path);
@@ -94,6 +100,39 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     text += &format!("\nfiles\n{}", table(&sizes));
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folds of a cross-validation, or the runs of several seeds: what they gave together, and each.
+fn group(path: &Path, as_json: bool) -> Result<Option<String>> {
+    if !path.is_dir() {
+        return Ok(None);
+    }
+    let entries = || -> Result<Vec<Entry>> {
+        let inside = runs_in(path)?.into_iter().filter(|run| run.parent() == Some(path));
+        Ok(inside.map(Entry::of).collect())
+    };
+    let Some(whole) = folded(entries()?).into_iter().find(|entry| entry.path == path) else {
+        return Ok(None);
+    };
+    let members = entries()?;
+    if as_json {
+        let mut object = whole.fields.clone();
+        object["settings"] = whole.settings.clone();
+        object["runs"] = members.iter().map(|run| run.fields.clone()).collect();
+        return Ok(Some(format!("{object}\n")));
+    }
+    let about = ["dataset", "preset", "division"].map(|name| (name, escaped(&whole.text(name)).into_owned()));
+    let mut facts_of = vec![("runs", path.display().to_string())];
+    facts_of.push(("state", whole.state.clone().unwrap_or_default()));
+    facts_of.extend(about);
+    facts_of.push(("result", if whole.result.is_empty() { "-".into() } else { whole.result.clone() }));
+    let name = |run: &Entry| run.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut rows = vec![["run", "state", "best epoch", "result"].map(String::from).to_vec()];
+    rows.extend(members.iter().map(|run| {
+        let state = run.state.clone().unwrap_or_else(|_| "damaged".into());
+        vec![name(run).unwrap_or_default(), state, run.text("best_epoch"), run.result.clone()]
+    }));
+    Ok(Some(format!("{}\n{}", facts(&facts_of), table(&rows))))
 }
 
 fn files(path: &Path) -> Vec<(&'static str, u64)> {

@@ -1,0 +1,56 @@
+//! The counting tasks: random graphs with exact counts of substructures as targets.
+//!
+//! The graphs are drawn as in Chen et al., *Can graph neural networks count substructures?* (2020), whose random regular
+//! graphs Huang et al. (2023) and others count on: m-regular graphs on n nodes, (n, m) one of (10, 6), (15, 6), (20, 5) and
+//! (30, 5), of which n edges are removed. So there are 18.75 nodes and 31.25 edges on average.
+
+use super::regular::regular;
+use super::rows::from_edges;
+use super::{COUNT, Generator, Made, Parameter, SEED};
+use crate::dataset::Target;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::random::Stream;
+use crate::substructures::{SUBSTRUCTURES, counts};
+
+pub(super) const COUNTING: Generator = Generator {
+    name: "counting",
+    about: "random graphs with the number of triangles, cycles, 4-cliques ... as targets; order 2 can count all but 4-cliques",
+    parameters: &[Parameter { default: "5000", ..COUNT }, SEED],
+    make: |a| {
+        let made = Made::random(a, (30, 150), draw)?;
+        let values = made.graphs.iter().flat_map(|graph| counts(graph).graph).map(|x| x as f64).collect();
+        let targets = SUBSTRUCTURES.map(|name| Target { name: name.into(), unit: String::new() }).to_vec();
+        Ok(Made { targets: Some((targets, values)), ..made })
+    },
+};
+
+const SIZES: [(u32, u32); 4] = [(10, 6), (15, 6), (20, 5), (30, 5)];
+
+fn draw(random: &mut Stream) -> Result<Graph> {
+    let (n, degree) = SIZES[random.below(SIZES.len())];
+    let whole = regular(n, degree, random)?;
+    let mut edges: Vec<(u32, u32)> = whole.edge_list().map(|(u, v, _)| (u as u32, v as u32)).collect();
+    random.shuffle(&mut edges);
+    edges.truncate(edges.len() - n as usize);
+    from_edges(n, &edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generate::generate;
+    use crate::substructures::counts;
+
+    #[test]
+    fn graphs_are_as_described_and_targets_are_their_counts() {
+        let data = generate("counting:count=400").unwrap();
+        let mean = |of: fn(&crate::Graph) -> usize| {
+            data.graphs().iter().map(|g| of(g) as f64).sum::<f64>() / data.len() as f64
+        };
+        assert!((mean(|g| g.nodes()) - 18.75).abs() < 1.5 && (mean(|g| g.edges()) - 31.25).abs() < 2.5);
+        for i in 0..data.len() {
+            let wanted = counts(data.graph(i)).graph.map(|x| x as f64);
+            assert_eq!(data.targets(i), wanted);
+        }
+    }
+}
