@@ -83,7 +83,7 @@ fn choose(os: &str, var: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf
 }
 
 /// Whether a word ends in one of [`EXTENSIONS`], case ignored.
-pub(crate) fn has_known_extension(word: &str) -> bool {
+pub fn has_known_extension(word: &str) -> bool {
     stem(word).is_some()
 }
 

@@ -5,7 +5,7 @@
 //! a generator, if one has that name; otherwise a dataset in the [data folder](default_data_dir), ignoring case. `:7`
 //! after any of them is its graph 7, counted from 0.
 
-pub use crate::folder::{EXTENSIONS, Found, default_cache_dir, default_data_dir};
+pub use crate::folder::{EXTENSIONS, Found, default_cache_dir, default_data_dir, has_known_extension};
 
 use crate::error::{Error, Remedy, Result};
 use crate::fetch::{self, GetOptions, Progress};
@@ -195,7 +195,13 @@ impl Locator {
 }
 
 /// `WORD:7` as (`WORD`, 7); a number beyond all graphs where the digits are too many.
-fn split_index(spec: &str) -> (&str, Option<usize>) {
+///
+/// ```
+/// use ppgn_graph::locate::split_index;
+/// assert_eq!(split_index("cfi:base=k4:1"), ("cfi:base=k4", Some(1)));
+/// assert_eq!(split_index("MUTAG"), ("MUTAG", None));
+/// ```
+pub fn split_index(spec: &str) -> (&str, Option<usize>) {
     match spec.rsplit_once(':') {
         Some((word, digits)) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
             (word, Some(digits.parse().unwrap_or(usize::MAX)))

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::metrics::{Epoch, Part};
 use crate::overview::Overview;
 use crate::report::Page;
-use crate::run::read_metrics;
 use crate::settings::{Division, Origin, SampleWeights, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,8 +32,7 @@ impl Compared {
     /// Reads a run.
     pub fn run(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let run = Overview::of(&path)?;
-        let epochs = read_metrics(&path, run.epochs)?;
+        let (run, epochs) = Overview::with_epochs(&path)?;
         let best = run.best.map(|best| best.epoch);
         Ok(Compared { path, settings: run.settings, epochs, best, seconds: run.seconds, folds: None })
     }
@@ -116,8 +114,9 @@ pub fn differences(runs: &[&Settings]) -> Result<Vec<(String, Vec<Option<Value>>
     Ok(differ.collect())
 }
 
-/// Settings by their names with dots between them.
-fn flat_settings(settings: &Settings) -> Result<BTreeMap<String, Value>> {
+/// Settings by their names with dots between them. The number of a fold is 1 in all of them, so that folds of one
+/// cross-validation have the same.
+pub fn flat_settings(settings: &Settings) -> Result<BTreeMap<String, Value>> {
     let mut settings = settings.clone();
     if let Origin::Trained(trained) = &mut settings.origin
         && let Division::Fold(fold) | Division::Dealt { fold, .. } | Division::Nested { fold, .. } =

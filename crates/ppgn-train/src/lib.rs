@@ -20,6 +20,7 @@ pub mod express;
 mod headline;
 mod items;
 mod labelling;
+pub mod listing;
 mod memory;
 pub mod metrics;
 mod objective;
@@ -37,7 +38,7 @@ mod tensorboard;
 mod trainer;
 
 pub use batches::{Batching, batches};
-pub use compare::{Compared, compare_page, differences};
+pub use compare::{Compared, compare_page, differences, flat_settings};
 pub use compiled::{Compilation, Pairs};
 pub use data::{Goal, Prepared, Scaling, limited};
 pub use ensemble::Ensemble;

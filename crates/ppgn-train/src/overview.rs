@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::metrics::Epoch;
-use crate::run::{Run, Summary, is_locked, read_metrics, read_settings, read_state, read_timing};
+use crate::run::{Run, Summary, is_locked, read_config, read_epochs, read_state_of, read_timing};
 use crate::settings::Settings;
 use std::path::Path;
 
@@ -52,8 +52,13 @@ pub struct Overview {
 impl Overview {
     /// Looks at a run folder.
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Overview::with_epochs(path)?.0)
+    }
+
+    /// Looks at a run folder, and at the metrics of all epochs up to its checkpoint.
+    pub fn with_epochs(path: impl AsRef<Path>) -> Result<(Self, Vec<Epoch>)> {
         let path = path.as_ref();
-        let settings = read_settings(path)?;
+        let (settings, digest) = read_config(path)?;
         // The lock is read first: a run that ends in the meantime is reported as running, which it was.
         let locked = is_locked(path);
         let summary = Run::summary(path)?;
@@ -63,13 +68,20 @@ impl Overview {
             None if locked => Status::Running,
             None => Status::Stopped,
         };
-        let state = read_state(path)?;
-        let best = match state.as_ref().and_then(|s| s.best.as_ref()) {
-            Some(best) => read_metrics(path, best.epoch)?.pop(),
-            None => None,
+        let state = read_state_of(path, || Ok(digest))?;
+        let epochs = state.as_ref().map_or(0, |s| s.epoch);
+        let metrics = match &state {
+            Some(state) if epochs > 0 => read_epochs(path, state)?,
+            _ => Vec::new(),
         };
-        let epochs = state.map_or(0, |s| s.epoch);
-        Ok(Overview { settings, status, epochs, best, summary, seconds: seconds(path) })
+        let best =
+            state.and_then(|s| s.best).and_then(|best| metrics.get(best.epoch.checked_sub(1)?).cloned());
+        Ok((Overview { settings, status, epochs, best, summary, seconds: seconds(path) }, metrics))
+    }
+
+    /// Whether a process is training in a run folder. Nothing is read or waited for.
+    pub fn is_running(path: impl AsRef<Path>) -> bool {
+        is_locked(path.as_ref())
     }
 }
 

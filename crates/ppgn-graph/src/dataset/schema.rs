@@ -79,6 +79,22 @@ impl LabelColumn {
         }
     }
 
+    /// A raw value for people: its word, the symbol of an element where the column is `atom` (an atomic number), or the number.
+    ///
+    /// ```
+    /// use ppgn_graph::LabelColumn;
+    /// assert_eq!(LabelColumn::new("atom", [6, 17]).spelt(17), "Cl");
+    /// assert_eq!(LabelColumn::new("node_label", [6, 17]).spelt(17), "17");
+    /// ```
+    pub fn spelt(&self, raw: i64) -> String {
+        match u8::try_from(raw) {
+            Ok(element) if self.name == "atom" && self.words.is_empty() => {
+                crate::chem::elements::symbol(element).to_string()
+            }
+            _ => self.shown(raw),
+        }
+    }
+
     /// What is wrong with the column, if something is: values that do not ascend, words that do not fit them.
     pub(crate) fn defect(&self) -> Option<String> {
         let name = &self.name;

@@ -50,6 +50,7 @@ mod xml;
 use budget::Meter;
 pub use detect::detect;
 pub use report::Report;
+pub use smiles::molecule;
 pub use source::{Entry, Limits, Source};
 
 use crate::dataset::{Dataset, Header, Provenance, Record};

@@ -6,12 +6,12 @@
 use super::columns::Columns;
 use super::csv::Csv;
 use super::molecules::Molecules;
-use super::{Entry, Format, ReadOptions, Report, Source};
+use super::{Entry, Format, Limits, ReadOptions, Report, Source};
 use crate::chem::{Molecule, smiles};
 use crate::dataset::Dataset;
 use crate::error::{Defect, Error, Result};
 use crate::format::columns::Learned;
-use crate::format::lines::tokens;
+use crate::format::lines::{show, tokens};
 
 /// Whether a text begins like a table with a column of SMILES.
 pub(crate) fn is_table(start: &[u8]) -> bool {
@@ -128,6 +128,25 @@ fn read_lines(source: &Source, entry: &Entry, options: &ReadOptions, report: &mu
         report.defect(Defect::new(lines.file(), "no molecules in it"))?;
     }
     molecules.finish(source, entry, Format::Smiles, Learned::default(), report)
+}
+
+/// The molecule of one SMILES, as a dataset of one graph, under the default [`Limits`]. O(n + m) but for its rings.
+///
+/// ```
+/// use ppgn_graph::format::molecule;
+/// let benzene = molecule("c1ccccc1")?;
+/// assert_eq!((benzene.graph(0).nodes(), benzene.graph(0).edges()), (6, 6));
+/// assert!(molecule("c1ccccc").unwrap_err().to_string().contains("ring"));
+/// # Ok::<(), ppgn_graph::Error>(())
+/// ```
+pub fn molecule(text: &str) -> Result<Dataset> {
+    let (name, text) = ("SMILES", text.trim());
+    let source = Source::of_bytes(name, text.as_bytes().to_vec(), Limits::default());
+    let entry = source.entries()[0].clone();
+    let mut molecules = Molecules::new(&source);
+    add(&mut molecules, &mut Molecule::default(), text.as_bytes(), 1)
+        .map_err(|message| Error::unfit(format!("{}: {message}", show(text.as_bytes()))))?;
+    molecules.finish(&source, &entry, Format::Smiles, Learned::default(), &mut Report::strict())
 }
 
 fn add(molecules: &mut Molecules, molecule: &mut Molecule, text: &[u8], line: u64) -> Result<(), String> {

@@ -131,15 +131,20 @@ impl Source {
         if bytes.starts_with(b"PK\x03\x04") {
             return Err(Defect::new("standard input", "a zip archive is read from a file only").into());
         }
-        let entry = Entry { name: "stdin".into(), place: Place::Memory(bytes.into()) };
-        Ok(Source {
+        Ok(Source::of_bytes("stdin", bytes, limits))
+    }
+
+    /// A file that is in memory already.
+    pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>, limits: Limits) -> Self {
+        let entry = Entry { name: name.into(), place: Place::Memory(bytes.into()) };
+        Source {
             path: STDIN.into(),
             packed: false,
             single: true,
             entries: vec![entry],
             limits,
             unpacked: Arc::default(),
-        })
+        }
     }
 
     /// The path that was opened.

@@ -27,7 +27,10 @@ pub use integrity::{Digests, Warning};
 pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;
 pub use prune::prunable;
-pub(crate) use read::{History, exists, read_config, read_metrics, read_settings, read_state, read_timing};
+pub(crate) use read::{
+    History, exists, read_config, read_epochs, read_metrics, read_settings, read_state, read_state_of,
+    read_timing,
+};
 pub(crate) use restore::Restored;
 
 use crate::data::Scaling;

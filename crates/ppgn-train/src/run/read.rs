@@ -114,6 +114,12 @@ pub(crate) fn read_metrics(path: &Path, epochs: usize) -> Result<Vec<Epoch>> {
     Ok(read.epochs)
 }
 
+/// The metrics of all epochs of a checkpoint, held against its digest.
+pub(crate) fn read_epochs(path: &Path, state: &State) -> Result<Vec<Epoch>> {
+    let digest = state.digests.as_ref().map(|digests| digests.metrics.as_str());
+    Ok(read_history(path, state.epoch, digest)?.epochs)
+}
+
 /// The metrics of the first epochs, with their digest, which must be the one given. What comes after them is not looked at: a
 /// killed process, or a power cut, may have left anything there.
 pub(super) fn read_history(path: &Path, epochs: usize, digest: Option<&str>) -> Result<History> {
@@ -157,6 +163,11 @@ pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
 
 /// The state of the last checkpoint, from the head of its file alone: only what the settings say against it is noticed.
 pub(crate) fn read_state(path: &Path) -> Result<Option<State>> {
+    read_state_of(path, || Ok(read_config(path)?.1))
+}
+
+/// The same, where the digest of the settings may be known already.
+pub(crate) fn read_state_of(path: &Path, digest: impl FnOnce() -> Result<String>) -> Result<Option<State>> {
     let file = checkpoint_file(path);
     let Some(opened) = absent(open_regular(&file))? else { return read_pruned(path) };
     let damaged = |what: &str| Error::from(Defect::new(file.display().to_string(), what));
@@ -175,7 +186,7 @@ pub(crate) fn read_state(path: &Path) -> Result<Option<State>> {
     state.as_object_mut().map(|fields| fields.remove("sha256"));
     let state: State = serde_json::from_value(state).map_err(not_a_state)?;
     if let Some(digests) = &state.digests {
-        same_settings(path, &read_config(path)?.1, digests, &file)?;
+        same_settings(path, &digest()?, digests, &file)?;
     }
     Ok(Some(state))
 }

@@ -26,6 +26,7 @@ mod settings;
 mod threads;
 mod tip;
 mod train;
+mod view;
 mod wl;
 mod wrong;
 
@@ -58,6 +59,8 @@ enum Command {
     Embed(embed::Args),
     /// List the runs in a folder: settings, state, best results
     Runs(runs::Args),
+    /// Show runs while they train, datasets and Weisfeiler-Leman tests on a page of your own machine
+    View(view::Args),
     /// Write the network that computes a Weisfeiler-Leman test on given graphs: the paper's theorems as weights
     Compile(compile::Args),
     /// Measure how many pairs of graphs a network tells apart, beside the test that bounds it
@@ -90,6 +93,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Predict(args) => predict::run(&args),
         Command::Embed(args) => embed::run(&args),
         Command::Runs(args) => runs::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Express(args) => express::run(&args),
         Command::Import(args) => import::run(&args),

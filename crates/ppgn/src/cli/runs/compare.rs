@@ -1,7 +1,6 @@
 //! `ppgn runs compare`: what differs between runs, their figures side by side, and their curves on one page.
 
-use super::entry::plain;
-use super::find::{named, natural, runs_in};
+use super::find::{named, runs_in};
 use super::fit::{middle_out, width};
 use super::list::line;
 use super::show::{figures, shown};
@@ -10,6 +9,8 @@ use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::file::write_whole;
 use ppgn::graph::text::escaped;
+use ppgn::graph::text::natural;
+use ppgn::train::listing::plain;
 use ppgn::train::{Compared, compare_page, differences, html_list, html_table};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,11 @@
 //! The list of runs: a table for people, a CSV table, or one JSON object.
 
-use super::entry::{Entry, folded, plain};
 use super::find::runs_in;
 use super::fit::{Column, fitted, width};
-use super::group::Group;
 use super::query::{Condition, chosen};
 use crate::cli::output;
 use anyhow::Result;
+use ppgn::train::listing::{Entry, Group, folded, plain};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

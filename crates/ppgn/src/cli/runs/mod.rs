@@ -2,10 +2,8 @@
 //! finished ones no longer need.
 
 mod compare;
-mod entry;
 mod find;
 mod fit;
-mod group;
 mod list;
 mod prune;
 mod query;

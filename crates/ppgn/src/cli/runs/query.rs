@@ -1,9 +1,9 @@
 //! `--filter` and `--sort`: conditions on the fields of runs, and their order.
 
-use super::entry::{Entry, plain};
-use super::find::natural;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
+use ppgn::graph::text::natural;
+use ppgn::train::listing::{Entry, plain};
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::str::FromStr;

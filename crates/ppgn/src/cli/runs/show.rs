@@ -1,12 +1,12 @@
 //! `ppgn runs show`: everything about one run.
 
 use super::compare::sets;
-use super::entry::{Entry, folded, plain};
 use super::find::{named, runs_in};
 use crate::cli::metrics;
 use crate::cli::output::{self, bytes, facts, short, table};
 use anyhow::Result;
 use ppgn::graph::text::escaped;
+use ppgn::train::listing::{Entry, folded, plain};
 use ppgn::train::{Epoch, Overview, Part, Settings};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

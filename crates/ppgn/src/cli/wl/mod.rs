@@ -4,7 +4,6 @@ mod classes;
 mod compare;
 mod digest;
 mod kernel;
-mod layout;
 mod pairs;
 mod refine;
 mod svg;

@@ -3,16 +3,11 @@
 
 mod nodes;
 mod pairs;
-mod palette;
 
-#[cfg(test)]
-pub(in crate::cli::wl) use nodes::apart;
-
-use super::layout::layout;
-use palette::Palette;
 use ppgn::graph::Graph;
 use ppgn::graph::text::escaped;
 use ppgn::wl::Refinement;
+use ppgn_view::draw::{Palette, layout};
 use std::fmt::Write;
 
 const GAP: f64 = 24.0;

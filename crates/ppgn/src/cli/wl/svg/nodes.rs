@@ -1,7 +1,7 @@
 //! A graph on paper: edges, and nodes with their numbers in the fill of their colour.
 
-use super::palette::Palette;
 use ppgn::graph::Graph;
+use ppgn_view::draw::Palette;
 use std::fmt::Write;
 
 /// Beyond this many nodes there is no room for numbers.
@@ -18,7 +18,7 @@ fn radius(n: usize) -> f64 {
 }
 
 /// How far nodes must be apart, as a share of the room that their centres have.
-pub(in crate::cli::wl) fn apart(n: usize) -> f64 {
+pub(super) fn apart(n: usize) -> f64 {
     2.7 * radius(n) / room(n)
 }
 

@@ -1,6 +1,6 @@
 //! The matrix of a graph's pairs: row i, column j in the fill of the colour of (i, j), with the numbers of nodes along both axes.
 
-use super::palette::Palette;
+use ppgn_view::draw::Palette;
 use std::fmt::Write;
 
 /// The room of the axes.

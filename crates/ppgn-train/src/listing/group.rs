@@ -1,14 +1,14 @@
 //! Runs that belong together, as one entry: the folds of a cross-validation, or a training with several seeds.
 
-use super::entry::Entry;
-use crate::cli::output;
-use ppgn::train::Division;
+use super::Entry;
+use crate::settings::Division;
+use crate::settings::text::short;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// What runs of one folder are together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
+pub enum Group {
     /// The folds of `ppgn cv`.
     Folds,
     /// The seeds of `ppgn train --seeds`.
@@ -38,7 +38,7 @@ impl Group {
     }
 
     /// The field that counts its runs, and the list of them in its report.
-    pub(super) fn members(self) -> &'static str {
+    pub fn members(self) -> &'static str {
         match self {
             Group::Folds => "folds",
             Group::Seeds => "seeds",
@@ -79,7 +79,7 @@ pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry
     for own in ["best_epoch", "part", "loss", "accuracy", "mae", "epochs_done"] {
         fields.as_object_mut().map(|fields| fields.remove(own));
     }
-    fields["run"] = output::path(&folder).into();
+    fields["run"] = folder.display().to_string().into();
     fields["state"] = name.into();
     fields["division"] = match (kind, fields["division"].as_str()) {
         (Group::Seeds, Some(division)) => {
@@ -112,9 +112,9 @@ pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry
                 (format!("{part} {:.1}{spread} %", mean * 100.0), Some(-mean))
             }
             metric => {
-                let spread = deviation.map(|s| format!(" ± {}", output::short(s))).unwrap_or_default();
+                let spread = deviation.map(|s| format!(" ± {}", short(s))).unwrap_or_default();
                 let title = metric.replace('_', " ");
-                (format!("{part} {title} {}{spread}", output::short(mean)), Some(mean))
+                (format!("{part} {title} {}{spread}", short(mean)), Some(mean))
             }
         };
     }

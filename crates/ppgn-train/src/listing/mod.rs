@@ -1,35 +1,49 @@
-//! A run, or the runs of a cross-validation or of several seeds together, as one entry of a list: the fields of `ppgn runs
-//! --json`.
+//! The runs of a folder as a list: a run, or the runs of a cross-validation or of several seeds together, is one entry with the
+//! fields of `ppgn runs --json`. The command line prints it, the local page shows it.
 
-use super::find::natural;
-use super::group::{Group, group};
-use crate::cli::output::{self, by_target};
-use ppgn::train::{Error, Goal, Overview, Status, headline, mean_error};
+mod find;
+mod group;
+
+pub use find::runs_in;
+pub use group::Group;
+
+use crate::data::Goal;
+use crate::error::Error;
+use crate::headline::{headline, mean_error};
+use crate::overview::{Overview, Status};
+use group::group;
+use ppgn_graph::text::natural;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// One line of the list.
-pub(super) struct Entry {
+#[derive(Debug, Clone)]
+pub struct Entry {
     /// Its folder.
-    pub(super) path: PathBuf,
+    pub path: PathBuf,
     /// The fields.
-    pub(super) fields: Value,
+    pub fields: Value,
     /// All settings, nested as in `config.toml`.
-    pub(super) settings: Value,
+    pub settings: Value,
     /// What its result is for people; empty if there is none yet.
-    pub(super) result: String,
+    pub result: String,
     /// The number that its result is sorted by: lower is better.
-    pub(super) rank: Option<f64>,
+    pub rank: Option<f64>,
     /// Its state for people, or why it cannot be read.
-    pub(super) state: Result<String, String>,
+    pub state: Result<String, String>,
     /// What it is one of, if its folder is called accordingly.
-    pub(super) member: Option<Group>,
+    pub member: Option<Group>,
 }
 
 impl Entry {
     /// Looks at a run folder.
-    pub(super) fn of(path: PathBuf) -> Self {
+    pub fn of(path: PathBuf) -> Self {
         let looked = Overview::of(&path);
+        Entry::new(path, looked)
+    }
+
+    /// What was seen of a run folder.
+    pub fn new(path: PathBuf, looked: Result<Overview, Error>) -> Self {
         let fields = to_json(&path, &looked);
         let run = match looked {
             Ok(run) => run,
@@ -70,12 +84,12 @@ impl Entry {
     }
 
     /// A field by its name, or by names with dots between them; else a setting by its name in `config.toml`.
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&Value> {
         find_in(&self.fields, key).or_else(|| find_in(&self.settings, key))
     }
 
     /// A field as text; `-` where it has none.
-    pub(super) fn text(&self, key: &str) -> String {
+    pub fn text(&self, key: &str) -> String {
         match self.fields.get(key) {
             None | Some(Value::Null) => "-".into(),
             Some(value) => plain(value),
@@ -83,7 +97,7 @@ impl Entry {
     }
 
     /// Whether it is several runs.
-    pub(super) fn is_group(&self, kind: Group) -> bool {
+    pub fn is_group(&self, kind: Group) -> bool {
         self.fields.get(kind.members()).is_some()
     }
 }
@@ -94,7 +108,7 @@ fn find_in<'a>(root: &'a Value, key: &str) -> Option<&'a Value> {
 }
 
 /// A value as a cell of a table.
-pub(super) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -105,7 +119,7 @@ pub(super) fn plain(value: &Value) -> String {
 
 /// Entries in which the folds of a cross-validation (`fold-1`, `fold-2` ... of one folder) are one, and so are the runs of
 /// several seeds (`seed-0`, `seed-1` ...).
-pub(super) fn folded(entries: Vec<Entry>) -> Vec<Entry> {
+pub fn folded(entries: Vec<Entry>) -> Vec<Entry> {
     let mut rows: Vec<Entry> = Vec::new();
     let mut rest = entries.into_iter().peekable();
     while let Some(entry) = rest.next() {
@@ -131,12 +145,12 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
     let run = match run {
         Ok(run) => run,
         Err(error) => {
-            return json!({ "run": output::path(path), "state": "damaged", "error": error.to_string() });
+            return json!({ "run": path.display().to_string(), "state": "damaged", "error": error.to_string() });
         }
     };
     let s = &run.settings;
     let mut object = json!({
-        "run": output::path(path),
+        "run": path.display().to_string(),
         "state": run.status.name(),
         "dataset": s.dataset,
         "preset": s.preset(),
@@ -162,7 +176,8 @@ fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
         match (&s.goal, figures.accuracy) {
             (Goal::Targets(targets), _) => {
                 let names: Vec<String> = targets.iter().map(|t| t.name.clone()).collect();
-                object["mae"] = by_target(&names, &figures.mae);
+                let errors = names.into_iter().zip(figures.mae.iter().map(|error| Value::from(*error)));
+                object["mae"] = Value::Object(errors.collect());
             }
             (Goal::Classes(_) | Goal::Labels(_), accuracy) => object["accuracy"] = accuracy.into(),
         }

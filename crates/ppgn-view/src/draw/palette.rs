@@ -10,40 +10,49 @@ const PLAIN: usize = 32;
 const PATTERNS: usize = 4;
 
 /// A fill as SVG writes it.
-pub(super) type Fill = str;
+pub type Fill = str;
 
 /// A colour: its OKLab coordinates and its sRGB bytes.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Tone {
     lab: [f64; 3],
     rgb: [u8; 3],
 }
 
 /// The fills of the colours of a picture.
-pub(super) struct Palette {
+#[derive(Debug)]
+pub struct Palette {
     tones: Vec<Tone>,
     /// The patterns that are used.
     used: BTreeSet<usize>,
 }
 
 impl Palette {
+    /// Plain fills; more would be too near each other. Beyond them, numbers repeat the fills with a pattern on top.
+    pub const PLAIN: usize = PLAIN;
+
+    /// The plain fill of a colour, as `#rrggbb`.
+    pub fn fill(&self, colour: u32) -> String {
+        let [r, g, b] = self.tone(colour).rgb;
+        format!("#{r:02x}{g:02x}{b:02x}")
+    }
+
     /// For these colour numbers.
-    pub(super) fn new(colours: impl Iterator<Item = u32>) -> Self {
+    pub fn new(colours: impl Iterator<Item = u32>) -> Self {
         let used = colours.map(pattern).filter(|pattern| *pattern > 0).collect();
         Palette { tones: tones(PLAIN), used }
     }
 
     /// Calls `draw` with every fill of a colour, one on top of the other.
-    pub(super) fn fills(&self, colour: u32, mut draw: impl FnMut(&Fill)) {
-        let [r, g, b] = self.tone(colour).rgb;
-        draw(&format!("#{r:02x}{g:02x}{b:02x}"));
+    pub fn fills(&self, colour: u32, mut draw: impl FnMut(&Fill)) {
+        draw(&self.fill(colour));
         if let pattern @ 1.. = pattern(colour) {
             draw(&format!("url(#p{pattern})"));
         }
     }
 
     /// Whether white is better legible on it than black.
-    pub(super) fn is_dark(&self, colour: u32) -> bool {
+    pub fn is_dark(&self, colour: u32) -> bool {
         self.tone(colour).lab[0] < 0.6
     }
 
@@ -52,7 +61,7 @@ impl Palette {
     }
 
     /// The definitions of the patterns that are used.
-    pub(super) fn patterns(&self) -> String {
+    pub fn patterns(&self) -> String {
         let mut defs = String::new();
         for pattern in &self.used {
             let shape = match pattern {

@@ -1,0 +1,97 @@
+//! One run: its settings, metrics and summary.
+
+use crate::answer::{Source, name_of};
+use crate::error::Answer;
+use crate::query::Query;
+use ppgn_graph::Target;
+use ppgn_train::metrics::Metric;
+use ppgn_train::{Goal, Overview, Settings, flat_settings, headline};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// `run?run=NAME&from=EPOCH`: everything about a run, with the epochs after this one.
+pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
+    let path = source.place().folder(query.need("run")?)?;
+    let from = query.number("from", 0)?;
+    let (run, epochs) = Overview::with_epochs(&path)?;
+    let settings = &run.settings;
+    let best = run.best.as_ref().map(|best| best.reported());
+    Ok(json!({
+        "run": name_of(&source.place().runs().unwrap_or_default(), &path),
+        "state": run.status.name(),
+        "epochs_done": run.epochs,
+        "epochs": epochs.get(from.min(epochs.len())..),
+        "from": from,
+        "best_epoch": run.best.as_ref().map(|best| best.epoch),
+        "part": best.map(|(part, _)| part),
+        "headline": best.map(|(_, part)| headline(settings, part)),
+        "select": settings.training.select.metric.resolved(&settings.goal).field(),
+        "seconds": run.seconds,
+        "summary": run.summary,
+        "goal": goal(settings),
+        "metrics": metrics(settings),
+        "data": settings.trained().map(|trained| trained.data.clone()),
+        "dataset": settings.dataset,
+        "preset": settings.preset(),
+        "settings": flat_settings(settings)?,
+        "toml": settings.to_toml()?,
+        "files": files(&path),
+    }))
+}
+
+/// What the run predicts: the classes, targets or labels by name.
+pub(crate) fn goal(settings: &Settings) -> Value {
+    let names = |targets: &[Target]| {
+        let name = |target: &Target| json!({ "name": target.name, "unit": target.unit });
+        targets.iter().map(name).collect::<Vec<_>>()
+    };
+    match &settings.goal {
+        Goal::Classes(classes) => {
+            let name = |(place, class): (usize, &i64)| match settings.class_names.get(place) {
+                Some(name) => name.clone(),
+                None => class.to_string(),
+            };
+            json!({ "kind": "classes", "names": classes.iter().enumerate().map(name).collect::<Vec<_>>() })
+        }
+        Goal::Targets(targets) => json!({ "kind": "targets", "names": names(targets) }),
+        Goal::Labels(targets) => json!({ "kind": "labels", "names": names(targets) }),
+    }
+}
+
+/// The metrics that the run has, with their titles: the field of an epoch's set, whether it is a share, and whether it has one
+/// number per target.
+fn metrics(settings: &Settings) -> Vec<Value> {
+    let several = |metric: Metric| matches!(metric, Metric::Mae | Metric::Rmse | Metric::R2);
+    let mut all: Vec<Metric> = Metric::of(&settings.goal).to_vec();
+    all.push(Metric::Loss);
+    let one = |metric: Metric| {
+        json!({
+            "name": metric.field(),
+            "title": metric.title(),
+            "share": metric.is_share(),
+            "gain": metric.is_gain(),
+            "by_target": several(metric),
+        })
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// The files of a run with their lengths.
+fn files(path: &Path) -> Vec<Value> {
+    let all = [
+        "config.toml",
+        "metrics.jsonl",
+        "split.csv",
+        "timing.jsonl",
+        "checkpoint/model.safetensors",
+        "checkpoint/state.json",
+        "best/model.safetensors",
+        "summary.json",
+        "report.html",
+    ];
+    let one = |name: &&str| {
+        let found = std::fs::metadata(path.join(name)).ok()?;
+        Some(json!({ "name": name, "bytes": found.len() }))
+    };
+    all.iter().filter_map(one).collect()
+}

@@ -1,0 +1,6 @@
+//! The interface over HTTP, as whoever is not a friend would use it.
+
+mod fuzz;
+mod http;
+mod outside;
+mod safe;

@@ -1,0 +1,75 @@
+//! How fast the first paint is, measured by hand: `cargo test --release -p ppgn --test browser -- --ignored --nocapture`.
+
+use crate::devtools::Browser;
+use crate::served::{Served, data, run};
+use std::path::Path;
+
+/// A thousand copies of a run, with names of their own.
+fn thousand(folder: &Path) {
+    let words = "train csl:n=13,skips=2+3,copies=6 --blocks 4 --batch 4 --split 50/25/25 --quiet --epochs 20 --out runs/r0";
+    run(folder, words);
+    let first = folder.join("runs/r0");
+    for i in 1..1000 {
+        let copy = folder.join(format!("runs/r{i}"));
+        for inner in ["", "checkpoint", "best"] {
+            std::fs::create_dir_all(copy.join(inner)).unwrap();
+            for entry in
+                std::fs::read_dir(first.join(inner)).unwrap().flatten().filter(|e| e.path().is_file())
+            {
+                std::fs::copy(entry.path(), copy.join(inner).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+}
+
+/// Milliseconds from the request to what is waited for, in a new page.
+fn measured(browser: &mut Browser, address: &str, seen: &str) -> f64 {
+    browser.open(address);
+    browser.until(seen);
+    // The time at which the page itself saw it, not when the test asked.
+    browser.eval("performance.now()").as_f64().unwrap()
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn first_paint_is_measured() {
+    let Some(mut browser) = Browser::start("first_paint_is_measured") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    thousand(folder.path());
+    let data = data().map_or(String::new(), |data| format!(" --data-dir {}", data.display()));
+    for _ in 0..3 {
+        // A server that has seen nothing yet.
+        let served = Served::start(folder.path(), &format!("runs{data}"));
+        println!("memory with nothing open: {:.1} MiB", served.memory());
+        let ms =
+            measured(&mut browser, &served.at("runs"), "document.querySelectorAll('#runs tr').length >= 100");
+        let paint = browser.eval("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+        println!("1,000 runs: first paint {paint} ms, all rows of the first page after {ms:.0} ms");
+        println!("memory after it: {:.1} MiB", served.memory());
+        let ms = measured(
+            &mut browser,
+            &served.at("data?data=COLLAB"),
+            "document.querySelectorAll('#graphs svg.graph').length >= 1",
+        );
+        let paint = browser.eval("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+        println!("COLLAB: first paint {paint} ms, first graph drawn within {ms:.0} ms");
+        println!("memory with COLLAB open: {:.1} MiB", served.memory());
+    }
+}
+
+#[test]
+#[ignore = "a measurement of more than a minute"]
+fn memory_is_given_back() {
+    let Some(data) = data() else { return };
+    let Some(mut browser) = Browser::start("memory_is_given_back") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("runs")).unwrap();
+    let served = Served::start(folder.path(), &format!("runs --data-dir {}", data.display()));
+    browser.open(&served.at("data?data=COLLAB"));
+    browser.until("document.querySelectorAll('#graphs svg.graph').length >= 1");
+    println!("with COLLAB open: {:.1} MiB", served.memory());
+    browser.call("Page.navigate", serde_json::json!({ "url": "about:blank" }));
+    std::thread::sleep(std::time::Duration::from_secs(70));
+    println!("70 s later: {:.1} MiB", served.memory());
+    assert!(served.memory() < 60.0);
+}
