@@ -123,10 +123,13 @@ fn without(schema: &Schema, item: Item, columns: &[Column]) -> Schema {
     }
 }
 
+/// The labels and the attributes of a node or an edge.
+type Features<'a> = (&'a [i64], &'a [f64]);
+
 /// The columns of all nodes, or of the pairs that are arcs.
 fn known(graph: &Graph, item: Item, columns: &[Column], is_class: bool) -> Result<Known, String> {
     let n = graph.nodes() as u64;
-    let (places, rows): (Vec<u64>, Vec<(&[i64], &[f64])>) = match item {
+    let (places, rows): (Vec<u64>, Vec<Features<'_>>) = match item {
         Item::Node => {
             (0..graph.nodes()).map(|u| (u as u64, (graph.node_labels(u), graph.node_attributes(u)))).unzip()
         }

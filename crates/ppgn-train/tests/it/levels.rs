@@ -223,7 +223,7 @@ fn what_is_not_known_does_not_count() {
     let [a, b] = [&whole, &alone].map(|data| {
         let settings = request(data);
         let scaling = settings.scaling.clone();
-        let (summary, predictor) = trained(&folder, &format!("{}", data.digest()), data, settings);
+        let (summary, predictor) = trained(&folder, &data.digest(), data, settings);
         (scaling, summary.sets, predictor.scores(data).unwrap())
     });
     assert_eq!(a, b);

@@ -147,9 +147,7 @@ fn tables_columns_and_rows() {
     assert!(config.contains("columns = [\"label0\"]") && config.contains("pairs = \"edges\""), "{config}");
     here(
         folder,
-        &format!(
-            "cv paths.jsonl --level node --target label0 --folds 1-2 --epochs 1 --blocks 6 --quiet --out e"
-        ),
+        "cv paths.jsonl --level node --target label0 --folds 1-2 --epochs 1 --blocks 6 --quiet --out e",
     )
     .ok();
     let info = here(folder, "data info paths.jsonl --labels nodes.csv").ok().out;

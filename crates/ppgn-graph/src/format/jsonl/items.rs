@@ -209,11 +209,14 @@ impl ItemSurvey {
     }
 }
 
+/// The class and the targets of a place, where a key gives them; a class that is given may be unknown.
+type Given = (Option<Option<i64>>, Option<Vec<f64>>);
+
 /// Classes and targets by place, which may come from two keys.
 struct Rows<'a> {
     learnable: &'a Learnable,
     item: Item,
-    rows: BTreeMap<u64, (Option<Option<i64>>, Option<Vec<f64>>)>,
+    rows: BTreeMap<u64, Given>,
 }
 
 impl<'a> Rows<'a> {
