@@ -80,7 +80,7 @@ def digest(runs: int) -> bool:
 
 def fit(data: Path, binary: str, runs: int) -> bool:
     graphs = ppgn.load("MUTAG", data_dir=data)
-    settings = {"epochs": 60, "seed": 0}
+    settings = {"epochs": 15, "seed": 0}
 
     def train(folder: str) -> tuple[float, float]:
         words = ["train", "MUTAG", "--data-dir", str(data), "--out", folder, "--quiet", "--split", "90/10/0", "--json"]
