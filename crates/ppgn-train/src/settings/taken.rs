@@ -54,7 +54,8 @@ impl Learned {
 
 fn has_loops(dataset: &Dataset, labelling: &Labelling) -> bool {
     let mut graphs = (0..).zip(dataset.graphs());
-    graphs.any(|(g, graph)| labelling.rows(g).any(|row| labelling.place(row) % (graph.nodes() + 1) == 0))
+    graphs
+        .any(|(g, graph)| labelling.rows(g).any(|row| labelling.place(row).is_multiple_of(graph.nodes() + 1)))
 }
 
 /// The columns of nodes or edges that these targets name; nothing where they are what the data lists to be learned.
