@@ -128,6 +128,19 @@ impl Items {
     }
 }
 
+impl Settings {
+    /// The class of a graph by its place among the run's classes: by name where both the run and the data have names, else by
+    /// label. `None` where it is not known, or not a class of the run.
+    pub fn class_of(&self, dataset: &Dataset, graph: usize) -> Option<usize> {
+        let Goal::Classes(classes) = &self.goal else { return None };
+        let (header, class) = (dataset.header(), dataset.class(graph)?);
+        match header.class_names.get(class) {
+            Some(name) if !self.class_names.is_empty() => self.class_names.iter().position(|n| n == name),
+            _ => classes.binary_search(header.classes.as_ref()?.get(class)?).ok(),
+        }
+    }
+}
+
 /// What a dataset knows of what a run predicts.
 #[derive(Debug, Clone)]
 pub struct Truth<'a> {

@@ -134,7 +134,7 @@ fn what_is_wrong_in_a_line_is_told() {
         (r#"{"n":2,"pair_targets":[[0,1,1],[0,1,2]]}"#, "the targets of a pair are there twice"),
         (r#"{"n":2,"pair_targets":[[0]]}"#, "a row of `pair_targets` has two nodes and a number per target"),
     ] {
-        let (found, _) = report_of("x.jsonl", &format!("{head}\n{{\"n\":1}}\n{line}\n"));
+        let (found, _) = report_of("x.jsonl", format!("{head}\n{{\"n\":1}}\n{line}\n"));
         assert_eq!(found.len(), 1, "{line}: {found:?}");
         assert!(found[0].starts_with("F:3: graph 1: "), "{}", found[0]);
         assert!(found[0].contains(message), "{line}: {}", found[0]);
