@@ -301,11 +301,11 @@ fn predictions_move_with_the_nodes() {
         let moved = Dataset::builder("moved").graphs(moved.collect()).build().unwrap();
         let (before, after) = (predictor.scores(&data).unwrap(), predictor.scores(&moved).unwrap());
         let (items, of_moved) = (predictor.items(&data).unwrap(), predictor.items(&moved).unwrap());
-        for item in 0..items.len() {
+        for (item, before) in before.iter().enumerate() {
             let g = items.graph(item);
             let to: Vec<usize> = items.nodes(item).iter().map(|&u| permutations[g][u] as usize).collect();
             let other = of_moved.of_graph(g).find(|&other| of_moved.nodes(other) == to).unwrap();
-            let off = before[item].iter().zip(&after[other]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let off = before.iter().zip(&after[other]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(off < 1e-9, "{level:?} {g} {to:?}: {off}");
         }
     }
