@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _levels
 from ._base import ClassifierMixin, DataConversionWarning, RegressorMixin
 from ._data import labels_of
 from ._ppgn import Dataset
@@ -45,7 +46,9 @@ class PPGNClassifier(ClassifierMixin, Estimator):
             )
             y = y[:, 0]
         if y.ndim != 1:
-            raise ValueError(f"y: one class per graph is needed, not an array of shape {y.shape}")
+            raise ValueError(f"y: one class per {self._level()} is needed, not an array of shape {y.shape}")
+        if self._level() != "graph":
+            return self._gapped(y)
         if y.dtype.kind == "f":
             if not np.isfinite(y).all():
                 raise ValueError("Input y contains NaN or infinity: every training graph needs a class")
@@ -65,27 +68,54 @@ class PPGNClassifier(ClassifierMixin, Estimator):
         whole = self.classes_.dtype.kind in "iu"
         return labels_of(y.astype(np.int64) if whole else ranks.astype(np.int64), number)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of every graph: shape (graphs,)."""
-        rows = self._probabilities(X)
-        return self.classes_[rows.argmax(axis=1)]
+    def _gapped(self, y: npt.NDArray[Any]) -> dict[str, Any]:
+        """Classes of nodes or pairs, some of which are not known."""
+        known = _levels.known(y)
+        if not known.any():
+            raise ValueError(f"y: no class of a {self._level()} is known")
+        self.classes_, ranks = np.unique(y[known].astype(y.dtype if y.dtype.kind != "O" else object), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to distinguish")
+        if self.classes_.dtype.kind == "f" and (self.classes_ != np.floor(self.classes_)).any():
+            raise ValueError("Unknown label type: continuous. A classifier expects classes, not real numbers.")
+        all_ranks = np.zeros(len(y), dtype=np.int64)
+        all_ranks[known] = ranks
+        return {"classes": all_ranks, "known": known.astype(np.int64), "targets": None, "names": []}
 
-    def _probabilities(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict(self, X: Any) -> Any:
+        """The most probable class of every graph: shape (graphs,); with outputs per node or pair, one array per graph."""
         data = self._taken(X)
+        return self._by_graph(self.classes_[self._probabilities(data).argmax(axis=1)], data)
+
+    def _probabilities(self, data: Dataset) -> npt.NDArray[np.float64]:
         rows: npt.NDArray[np.float64] = self._predictor.predict(data)[1]
         return rows
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """The probability of every class, in the order of `classes_`: shape (graphs, classes)."""
-        return self._probabilities(X)
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of every class, in the order of `classes_`: shape (graphs, classes).
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        With outputs per node or pair, one array per graph, (n, classes) or (n, n, classes).
+        """
+        data = self._taken(X)
+        return self._by_graph(self._probabilities(data), data)
+
+    def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of `predict_proba`."""
+        data = self._taken(X)
         with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(X))
+            return self._by_graph(np.log(self._probabilities(data)), data)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The accuracy on graphs with known classes; `y` is the dataset's own by default."""
+        """The accuracy on graphs (nodes, pairs) with known classes; `y` is the dataset's own by default."""
+        if self._level() != "graph":
+            data = self._taken(X)
+            graphs, level = list(data), self._level()
+            flat = _levels.flattened(y, graphs, level)
+            known = _levels.known(flat)
+            guess = self.classes_[self._probabilities(data).argmax(axis=1)]
+            weight = _levels.weights(sample_weights(sample_weight, len(graphs)), graphs, level)
+            right = guess[known] == flat[known]
+            return float(np.average(right, weights=None if weight is None else weight[known]))
         truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y)
         right = self.predict(X) == truth.reshape(-1)
         return float(np.average(right, weights=sample_weights(sample_weight, len(right))))
@@ -129,18 +159,28 @@ class PPGNRegressor(RegressorMixin, Estimator):
         names = [f"target{i}" for i in range(table.shape[1])] if table.shape[1] > 1 else ["y"]
         return labels_of(table, number, names)
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions."""
+    def predict(self, X: Any) -> Any:
+        """The values: shape (graphs,), or (graphs, targets) if `y` had two dimensions.
+
+        With outputs per node or pair, one array per graph, of the shape of its `y`.
+        """
         data = self._taken(X)
         rows: npt.NDArray[np.float64] = self._predictor.predict(data)[1]
-        return rows[:, 0] if self._flat else rows
+        return self._by_graph(rows[:, 0] if self._flat else rows, data)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R2, the mean over the targets; `y` is the dataset's own by default."""
-        truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y, dtype=np.float64)
-        guess = self.predict(X).reshape(len(truth), -1)
+        level = self._level()
+        if level == "graph":
+            truth = np.asarray(X.y if y is None and isinstance(X, Dataset) else y, dtype=np.float64)
+            guess = self.predict(X).reshape(len(truth), -1)
+            given = sample_weights(sample_weight, len(truth))
+        else:
+            data = self._taken(X)
+            truth = _levels.flattened(y, list(data), level).astype(np.float64)
+            guess = _levels.flattened(self.predict(data), list(data), level).reshape(len(truth), -1)
+            given = _levels.weights(sample_weights(sample_weight, len(data)), list(data), level)
         truth = truth.reshape(len(truth), -1)
-        given = sample_weights(sample_weight, len(truth))
         weight = np.ones(len(truth)) if given is None else given
         scores = []
         for column in range(truth.shape[1]):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _ppgn, _settings
+from . import _levels, _ppgn, _settings
 from ._base import BaseEstimator, TransformerMixin, graph_tags, not_fitted
 from ._convert import Options, are_molecules, as_graphs, items_of, kind_among
 from ._data import y_of
@@ -135,12 +135,25 @@ class Estimator(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None, and the graphs have none"
             )
+        if self._level() != "graph":
+            return graphs, y
         y = np.asarray(y)
         if y.shape[:1] != (len(graphs),):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: [{len(graphs)}, {len(y) if y.ndim else 1}]"
             )
         return graphs, y
+
+    def _level(self) -> str:
+        level = getattr(self, "level", None) or "graph"
+        if level not in ("graph", "node", "pair"):
+            raise ValueError(f"level={level!r}: graph, node or pair is needed")
+        return str(level)
+
+    def _by_graph(self, rows: npt.NDArray[Any], data: Dataset) -> Any:
+        """Predictions as they are given: a table, or one array per graph where nodes or pairs have their own."""
+        level = self._level()
+        return rows if level == "graph" else _levels.split(rows, list(data), level)
 
     def _taken(self, X: Any) -> Dataset:
         """Graphs to predict."""
@@ -172,7 +185,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
     def _data(
-        self, X: Any, graphs: list[_ppgn.Graph], y: npt.NDArray[Any], weights: npt.NDArray[np.float64] | None
+        self, X: Any, graphs: list[_ppgn.Graph], y: Any, weights: npt.NDArray[np.float64] | None
     ) -> tuple[Dataset, dict[str, Any], npt.NDArray[np.float64] | None]:
         """The dataset of a training, its division as `config.toml` has it, and the weights of all graphs."""
         validation = self.validation
@@ -185,7 +198,8 @@ class Estimator(TransformerMixin, BaseEstimator):
             return self._made(X, graphs, y), {"shares": [1.0 - share, share, 0.0]}, weights
         if isinstance(validation, tuple) and len(validation) in (2, 3):
             more = self._converted(validation[0], getattr(self, "strings_", self.strings))
-            both = np.concatenate([y, np.asarray(validation[1])])
+            of_graphs = self._level() == "graph"
+            both = np.concatenate([y, np.asarray(validation[1])]) if of_graphs else [*y, *validation[1]]
             theirs = sample_weights(validation[2] if len(validation) == 3 else None, len(more))
             if weights is not None or theirs is not None:
                 known = ((weights, graphs), (theirs, more))
@@ -198,12 +212,18 @@ class Estimator(TransformerMixin, BaseEstimator):
             "(graphs, y, sample_weight) is needed"
         )
 
-    def _made(self, X: Any, graphs: list[_ppgn.Graph], y: npt.NDArray[Any]) -> Dataset:
-        labels = self._labelled(y, len(graphs))
+    def _made(self, X: Any, graphs: list[_ppgn.Graph], y: Any) -> Dataset:
+        level = self._level()
+        flat = y if level == "graph" else _levels.flattened(y, graphs, level)
+        labels = self._labelled(flat, len(flat))
         # A part of a dataset keeps the labels of the whole: what is not among the training graphs can still be predicted.
         new = Dataset._of_molecules if self._molecules else Dataset
         like = X if isinstance(X, Dataset) else new(graphs)
-        return like._relabelled(graphs, labels, [])
+        if level == "graph":
+            return like._relabelled(graphs, labels, [])
+        nothing: dict[str, Any] = {"classes": None, "words": None, "targets": None, "names": []}
+        known, classes, targets = labels.get("known"), labels["classes"], labels["targets"]
+        return like._relabelled(graphs, nothing, [])._with_items(level, classes, known, targets, labels["names"])
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Train a network.
@@ -213,7 +233,8 @@ class Estimator(TransformerMixin, BaseEstimator):
         X : sequence of graphs, or a Dataset
             Graphs of any kind that `ppgn.as_graph` takes.
         y : array, optional
-            What is to be learned; by default the dataset's own.
+            What is to be learned; by default the dataset's own. With `level="node"` or `level="pair"`, one array per graph:
+            of shape (n,) or (n, n), with a last axis for several targets; NaN (or None) is a value that is not known.
         sample_weight : array of shape (graphs,), optional
             How much every graph counts in the loss: 2 as if it were there twice, 0 as if it were not there. Means and
             deviations of targets and balanced class weights count with it, metrics do not. Default: all the same.

@@ -35,7 +35,8 @@ pub mod text;
 pub mod treewidth;
 
 pub use dataset::{
-    Dataset, DatasetBuilder, Fold, Header, LabelColumn, Provenance, Record, Schema, Target, Task,
+    Dataset, DatasetBuilder, Fold, Header, Item, Known, LabelColumn, Learnable, Provenance, Record, Schema,
+    Target, Task,
 };
 pub use error::{Defect, Error, Remedy, Result};
 pub use float::Float;

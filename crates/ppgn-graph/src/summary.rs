@@ -68,6 +68,10 @@ pub struct Summary {
     pub class_counts: Vec<usize>,
     /// Graphs whose class is not known, where graphs have classes.
     pub unknown_classes: usize,
+    /// Nodes of which something is known that is to be learned.
+    pub known_nodes: u64,
+    /// Ordered pairs of nodes of which something is known that is to be learned.
+    pub known_pairs: u64,
     /// For every column of node labels, how many nodes have each raw value.
     pub node_labels: Vec<BTreeMap<i64, u64>>,
     /// For every column of edge labels, how many edges have each raw value.
@@ -122,6 +126,8 @@ impl Summary {
             self.class_counts[class] += 1;
         }
         self.unknown_classes += usize::from(header.classes.is_some() && record.label.is_none());
+        self.known_nodes += record.nodes.len() as u64;
+        self.known_pairs += record.pairs.len() as u64;
         for u in 0..g.nodes() {
             self.degrees.add(g.neighbours(u).len() as f64);
             count(&mut self.node_labels, g.node_labels(u));

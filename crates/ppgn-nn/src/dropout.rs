@@ -1,9 +1,10 @@
 //! Dropout: during training, some of the features that the suffix sees are zeroed at random.
 //!
 //! It acts after pooling, one row per graph: on the pooled features of every block that the suffix takes, and on the
-//! outputs of the hidden layers of suffix i. So a network computes the same on either space. A mask is a function of
-//! (seed, epoch, step, graph), the graph by its number in the dataset: nothing is saved, and neither the order of a
-//! batch nor the number of threads matters.
+//! outputs of the hidden layers of suffix i. With outputs per node or pair, it acts on the features of each node or pair
+//! once they are gathered from the rows, one mask each. So a network computes the same on either space. A mask is a
+//! function of (seed, epoch, step, graph), the graph by its number in the dataset: nothing is saved, and neither the
+//! order of a batch nor the number of threads matters.
 
 use crate::config::{Level, PpgnConfig, SuffixKind};
 use crate::error::{Error, Result};
@@ -36,14 +37,15 @@ pub struct Dropout<'a> {
 /// The masks of a step: what features and hidden layers are multiplied by.
 #[derive(Default)]
 pub(crate) struct Masks<T> {
-    /// One per pooled block, `[graphs, features]`.
+    /// One per pooled block, `[graphs, features]`; `[nodes or pairs, features]` where those have outputs.
     pub(crate) pooled: Vec<Vec<T>>,
     /// One per hidden layer of suffix i, `[graphs, width]`.
     pub(crate) hidden: Vec<Vec<T>>,
 }
 
 impl Dropout<'_> {
-    /// What the features of a graph of the batch are multiplied by, in the order in which the network computes them.
+    /// What the features of a graph of the batch are multiplied by, in the order in which the network computes them; with
+    /// outputs per node or pair, those of its first node or pair, then of the next.
     pub fn mask(&self, graph: usize, features: usize) -> Vec<f64> {
         let indices = [self.epoch, self.step, u64::from(self.graphs[graph])];
         let mut random = Stream::new(self.seed, "dropout", &indices);
@@ -52,13 +54,14 @@ impl Dropout<'_> {
     }
 
     /// The masks for a network of this configuration, whose layers have these widths before the first block and after
-    /// each, on a batch of this many graphs.
+    /// each, on a batch of graphs with these numbers of nodes.
     pub(crate) fn masks<T: Real>(
         &self,
         config: &PpgnConfig,
         widths: &[usize],
-        graphs: usize,
+        nodes: &[usize],
     ) -> Result<Masks<T>> {
+        let graphs = nodes.len();
         if !(0.0..1.0).contains(&self.probability) || graphs != self.graphs.len() {
             return Err(Error::call(format!(
                 "dropout needs a probability from 0 to below 1 and {graphs} graphs, not {} and {}",
@@ -66,28 +69,29 @@ impl Dropout<'_> {
                 self.graphs.len()
             )));
         }
-        if config.level != Level::Graph {
-            return Err(Error::call(
-                "dropout acts on pooled features, and outputs per node or pair have none",
-            ));
-        }
-        let pools = config.pools();
+        let groups = config.groups();
         let (pooled, hidden): (Vec<usize>, &[usize]) = match config.suffix {
-            SuffixKind::I => (vec![widths[widths.len() - 1] * pools], &config.suffix_hidden),
-            SuffixKind::Ii => (widths[1..].iter().map(|w| w * pools).collect(), &[]),
+            // The map from nodes or pairs to their outputs is linear.
+            SuffixKind::I if config.level != Level::Graph => (vec![widths[widths.len() - 1]], &[]),
+            SuffixKind::I => (vec![widths[widths.len() - 1] * groups], &config.suffix_hidden),
+            SuffixKind::Ii => (widths[1..].iter().map(|w| w * groups).collect(), &[]),
         };
+        let items: usize = nodes.iter().map(|&n| config.level.items(n)).sum();
         let mut masks = Masks {
-            pooled: pooled.iter().map(|w| Vec::with_capacity(graphs * w)).collect(),
-            hidden: hidden.iter().map(|w| Vec::with_capacity(graphs * w)).collect(),
+            pooled: pooled.iter().map(|w| Vec::with_capacity(items * w)).collect(),
+            hidden: hidden.iter().map(|w| Vec::with_capacity(items * w)).collect(),
         };
         let all: Vec<usize> = pooled.iter().chain(hidden).copied().collect();
-        for graph in 0..graphs {
-            let mask = self.mask(graph, all.iter().sum());
+        for (graph, &n) in nodes.iter().enumerate() {
+            let items = config.level.items(n);
+            let mask = self.mask(graph, items * all.iter().sum::<usize>());
             let mut rest = &mask[..];
-            for (width, into) in all.iter().zip(masks.pooled.iter_mut().chain(&mut masks.hidden)) {
-                let (own, next) = rest.split_at(*width);
-                into.extend(own.iter().map(|&x| T::rounded(x)));
-                rest = next;
+            for _ in 0..items {
+                for (width, into) in all.iter().zip(masks.pooled.iter_mut().chain(&mut masks.hidden)) {
+                    let (own, next) = rest.split_at(*width);
+                    into.extend(own.iter().map(|&x| T::rounded(x)));
+                    rest = next;
+                }
             }
         }
         Ok(masks)

@@ -237,7 +237,8 @@ impl Ppgn {
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
     ) -> Result<Step> {
         let (engine, rows) = self.engine::<T>(batch)?;
-        let masks = |dropout: Dropout<'_>| dropout.masks(&self.config, &self.config.widths(), batch.graphs());
+        let masks =
+            |dropout: Dropout<'_>| dropout.masks(&self.config, &self.config.widths(), &batch.space().nodes());
         let tape = engine.forward(rows, dropout.map(masks).transpose()?);
         self.finish()?;
         let items = batch.items(self.config.level);

@@ -4,7 +4,7 @@
 //! order of the rows, each as the difference of its first node to the edge before and its second node. This is not a file
 //! format: it is read by the version of ppgn that wrote it, or one that knows the number it begins with.
 
-use ppgn_graph::{Graph, GraphBuilder};
+use ppgn_graph::{Graph, GraphBuilder, Known};
 
 const VERSION: u8 = 1;
 const DIRECTED: u8 = 1;
@@ -50,6 +50,20 @@ pub(crate) fn write(graph: &Graph, out: &mut Vec<u8>) {
     graph.positions().into_iter().flatten().for_each(|place| reals(out, place));
 }
 
+/// Appends what is known of nodes or pairs. O(size).
+pub(crate) fn write_known(known: &Known, out: &mut Vec<u8>) {
+    put(out, known.len() as u64);
+    out.push(u8::from(known.has_labels()));
+    for (row, &place) in known.places().iter().enumerate() {
+        put(out, place);
+        if known.has_labels() {
+            out.push(u8::from(known.label(row).is_some()));
+            put(out, zigzag(known.label(row).unwrap_or(0)));
+        }
+        known.values(row).iter().for_each(|y| out.extend(y.to_le_bytes()));
+    }
+}
+
 /// What is left to read.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
@@ -87,6 +101,24 @@ impl Reader<'_> {
     fn count(&mut self, bytes: usize) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count.checked_mul(bytes)? <= self.0.len()).then_some(count)
+    }
+
+    /// What is known of nodes or pairs, with this many targets each; `None` where the bytes are not that.
+    pub(crate) fn known(&mut self, width: usize) -> Option<Known> {
+        let rows = self.count(1)?;
+        let has_labels = self.byte()? == 1;
+        let (mut places, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..rows {
+            places.push(self.number()?);
+            if has_labels {
+                let is_known = self.byte()? == 1;
+                labels.push(Some(self.signed()?).filter(|_| is_known));
+            }
+            for _ in 0..width {
+                values.push(self.real()?);
+            }
+        }
+        Known::new(places, labels, values).ok()
     }
 
     /// The next graph; `None` where the bytes are not one.

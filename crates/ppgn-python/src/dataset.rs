@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use numpy::{PyArray1, PyUntypedArrayMethods};
 use ppgn_graph::format::{self, Format, ReadOptions, Records, WriteOptions};
 use ppgn_graph::locate::Locator;
-use ppgn_graph::{Fold, Header, Record, Schema, Target, Task};
+use ppgn_graph::{Fold, Header, Item, Known, LabelColumn, Learnable, Record, Schema, Target, Task};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -96,6 +96,69 @@ impl Dataset {
         folds: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<Self> {
         Self::made(&graphs, labels, self.0.name().into(), &folds, Some(self.0.schema().clone()))
+    }
+
+    /// The dataset with something to learn of all its nodes (`level` is "node") or pairs ("pair"), in their order, graph after
+    /// graph: classes where `known`, or targets, which are NaN where they are not known.
+    fn _with_items(
+        &self,
+        level: &str,
+        classes: Option<&Bound<'_, PyAny>>,
+        known: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
+        names: Vec<String>,
+    ) -> PyResult<Self> {
+        let item = match level {
+            "node" => Item::Node,
+            "pair" => Item::Pair,
+            _ => {
+                return Err(PyValueError::new_err(format!("level={level:?}: graph, node or pair is needed")));
+            }
+        };
+        let labels = classes.map(|classes| integers(classes, "y")).transpose()?;
+        let labels: Vec<i64> =
+            labels.map(|l| l.as_slice().map(<[i64]>::to_vec)).transpose()?.unwrap_or_default();
+        let flags = known.map(|known| integers(known, "y")).transpose()?;
+        let flags: Vec<i64> =
+            flags.map(|l| l.as_slice().map(<[i64]>::to_vec)).transpose()?.unwrap_or_default();
+        let values = targets.map(|targets| reals(targets, "y")).transpose()?;
+        let values: Vec<f64> =
+            values.map(|v| v.as_slice().map(<[f64]>::to_vec)).transpose()?.unwrap_or_default();
+        let width = names.len();
+        let items = self.0.graphs().iter().map(|graph| item.places(graph.nodes()) as usize);
+        let total: usize = items.clone().sum();
+        let fits = |length: usize, each: usize| length == if each == 0 { 0 } else { total * each };
+        let has_classes = usize::from(classes.is_some());
+        if !fits(labels.len(), has_classes) || !fits(flags.len(), has_classes) || !fits(values.len(), width) {
+            return Err(PyValueError::new_err(format!("y: {total} {level}s need a value each")));
+        }
+        let mut start = 0;
+        let mut all = Vec::new();
+        for count in items {
+            let rows = start..start + count;
+            let own = if has_classes > 0 { rows.clone() } else { 0..0 };
+            let label = |row: usize| (flags[row] != 0).then_some(labels[row]);
+            let places = (0..count as u64).collect();
+            let known = Known::new(
+                places,
+                own.map(label).collect(),
+                values[rows.start * width..rows.end * width].to_vec(),
+            );
+            all.push(known.map_err(PyValueError::new_err)?);
+            start += count;
+        }
+        let occurring = labels.iter().zip(&flags).filter(|(_, known)| **known != 0).map(|(label, _)| *label);
+        let learnable = Learnable {
+            classes: classes.is_some().then(|| LabelColumn::new("", occurring).values().to_vec()),
+            class_names: Vec::new(),
+            targets: names.into_iter().map(|name| Target { name, unit: String::new() }).collect(),
+        };
+        let header = self.0.header();
+        let builder = ppgn_graph::Dataset::builder(self.0.name())
+            .graphs(self.0.graphs().to_vec())
+            .schema(header.schema.clone())
+            .folds(header.folds.clone());
+        Ok(Dataset(builder.items(item, learnable, all).build().or_raise()?))
     }
 
     /// Molecules: a dataset with the schema of files of them.
@@ -267,6 +330,11 @@ impl Dataset {
         for (i, graph) in dataset.graphs().iter().enumerate() {
             bytes::write(graph, &mut out);
             dataset.targets(i).iter().for_each(|x| out.extend(x.to_le_bytes()));
+            for item in
+                [Item::Node, Item::Pair].into_iter().filter(|&item| !dataset.learnable(item).is_empty())
+            {
+                bytes::write_known(&dataset.known(item, i), &mut out);
+            }
         }
         let header = slf.get()._header()?;
         let classes = dataset.classes().flat_map(|c| c.map_or(u32::MAX, |c| c as u32).to_le_bytes());
@@ -296,7 +364,12 @@ impl Dataset {
             let label =
                 label.map(|(names, &c)| names.get(c as usize).copied().ok_or_else(wrong)).transpose()?;
             let targets = header.targets.iter().map(|_| reader.real()).collect::<Option<Vec<f64>>>();
-            records.push(Record { graph, id, label, targets: targets.ok_or_else(wrong)? });
+            let mut known = |item: Item| match header.learnable(item) {
+                learnable if learnable.is_empty() => Ok(Known::default()),
+                learnable => reader.known(learnable.targets.len()).ok_or_else(wrong),
+            };
+            let (nodes, pairs) = (known(Item::Node)?, known(Item::Pair)?);
+            records.push(Record { graph, id, label, targets: targets.ok_or_else(wrong)?, nodes, pairs });
         }
         Ok(Dataset(ppgn_graph::Dataset::collect(header, records.into_iter().map(Ok)).or_raise()?))
     }

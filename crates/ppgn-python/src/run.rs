@@ -158,7 +158,8 @@ impl Predictor {
     fn new(py: Python<'_>, run: PathBuf, max_memory: Option<u64>) -> PyResult<Self> {
         on_pool(py, |_| {
             let session = Session::default().with_max_memory(max_memory);
-            ppgn_train::Predictor::open(&session, &run).map(|inner| Predictor { inner })
+            let opened = ppgn_train::Predictor::open(&session, &run);
+            opened.map(|inner| Predictor { inner: inner.for_all_pairs() })
         })
     }
 
@@ -177,7 +178,8 @@ impl Predictor {
         self.inner.warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// For classes, (class labels, probabilities); for targets, (None, values).
+    /// For classes, (class labels, probabilities); for targets, (None, values). One row per graph, node or ordered pair of
+    /// nodes, graph after graph.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -199,7 +201,7 @@ impl Predictor {
         Ok((classes.then_some(labels), table(py, rows)?))
     }
 
-    /// The raw outputs, shape (graphs, outputs).
+    /// The raw outputs, shape (graphs, outputs), or one row per node or pair.
     fn scores<'py>(&self, py: Python<'py>, dataset: &Bound<'py, Dataset>) -> PyResult<Table<'py>> {
         table(py, self.computed(py, dataset, ppgn_train::Predictor::scores)?)
     }

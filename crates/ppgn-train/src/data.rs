@@ -1,6 +1,7 @@
 //! What a run predicts, and its dataset made ready: encoder, classes, standardised targets.
 
 use crate::error::{Error, Result};
+use crate::labelling::{Labelling, Offer, noun};
 use crate::memory::Guard;
 use crate::session::Session;
 use crate::settings::{Origin, SampleWeights, Settings};
@@ -9,7 +10,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Graph, Target};
-use ppgn_nn::{Batch, Evaluated, Loss, Matrix, PpgnConfig, Precision};
+use ppgn_nn::{Batch, Evaluated, Level, Loss, Matrix, PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -27,29 +28,35 @@ pub enum Goal {
 impl Goal {
     /// The goal of a dataset: its classes, or the named targets (`all` or none named: all of them).
     pub fn of(dataset: &Dataset, targets: &[String]) -> Result<Self> {
-        let header = dataset.header();
+        Goal::among(&Offer::of(dataset, Level::Graph), targets)
+    }
+
+    /// The same of what there is to learn at some level.
+    pub(crate) fn among(offer: &Offer<'_>, targets: &[String]) -> Result<Self> {
+        let per =
+            if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
         if targets.is_empty() {
-            return match (&header.classes, header.targets.is_empty()) {
-                (Some(classes), _) => Ok(Goal::Classes(classes.clone())),
-                (None, false) => Ok(Goal::Targets(header.targets.clone())),
+            return match (offer.classes, offer.targets.is_empty()) {
+                (Some(classes), _) => Ok(Goal::Classes(classes.to_vec())),
+                (None, false) => Ok(Goal::Targets(offer.targets.to_vec())),
                 (None, true) => Err(Error::settings(format!(
-                    "{} has neither classes nor regression targets: there is nothing to learn",
-                    header.name
+                    "{} has neither classes nor regression targets{per}: there is nothing to learn",
+                    offer.name
                 ))),
             };
         }
-        if targets.iter().any(|t| t == "all") && !header.targets.is_empty() {
-            return Ok(Goal::Targets(header.targets.clone()));
+        if targets.iter().any(|t| t == "all") && !offer.targets.is_empty() {
+            return Ok(Goal::Targets(offer.targets.to_vec()));
         }
         let find = |name: &String| {
-            header.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
-                let names: Vec<&str> = header.targets.iter().map(|t| t.name.as_str()).collect();
+            offer.targets.iter().find(|t| t.name.eq_ignore_ascii_case(name)).cloned().ok_or_else(|| {
+                let names: Vec<&str> = offer.targets.iter().map(|t| t.name.as_str()).collect();
                 let known = if names.is_empty() {
                     "it has none".into()
                 } else {
                     format!("it has {}", names.join(", "))
                 };
-                Error::settings(format!("{} has no target `{name}`; {known}", header.name))
+                Error::settings(format!("{} has no target `{name}`{per}; {known}", offer.name))
             })
         };
         Ok(Goal::Targets(targets.iter().map(find).collect::<Result<_>>()?))
@@ -69,7 +76,7 @@ impl Goal {
     }
 }
 
-/// Mean and deviation of a target over the training graphs that have it: networks learn `(y - mean) / deviation`.
+/// Mean and deviation of a target over what has it of the training graphs: networks learn `(y - mean) / deviation`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scaling {
@@ -88,10 +95,26 @@ impl Goal {
         graphs: &[u32],
         weights: &SampleWeights,
     ) -> Result<Vec<Scaling>> {
-        let Goal::Targets(targets) = self else { return Ok(Vec::new()) };
+        match self {
+            Goal::Targets(_) => {
+                let labelling = Labelling::new(dataset, Level::Graph, self, &[])?;
+                Ok(self.scaling_of(&labelling, graphs, weights))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The same over the items of these graphs, which count as much as their graph.
+    pub(crate) fn scaling_of(
+        &self,
+        labelling: &Labelling,
+        graphs: &[u32],
+        weights: &SampleWeights,
+    ) -> Vec<Scaling> {
+        let Goal::Targets(targets) = self else { return Vec::new() };
         let scaling = |c: usize| {
             let values = || {
-                let all = graphs.iter().map(|&g| (weights.of(g), dataset.targets(g as usize)[c]));
+                let all = labelling.weighted(graphs, weights).map(|(w, row)| (w, labelling.values(row)[c]));
                 all.filter(|(_, y)| !y.is_nan())
             };
             let n = values().map(|(w, _)| w).sum::<f64>();
@@ -100,18 +123,8 @@ impl Goal {
             let deviation = (values().map(|(w, y)| w * ((y - mean) * (y - mean))).sum::<f64>() / n).sqrt();
             Scaling { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
         };
-        Ok(columns(dataset, targets)?.into_iter().map(scaling).collect())
+        (0..targets.len()).map(scaling).collect()
     }
-}
-
-/// Where these targets are among the dataset's.
-pub(crate) fn columns(dataset: &Dataset, targets: &[Target]) -> Result<Vec<usize>> {
-    let header = dataset.header();
-    let column = |t: &Target| {
-        let place = header.targets.iter().position(|h| h.name == t.name);
-        place.ok_or_else(|| Error::settings(format!("{} has no target `{}`", header.name, t.name)))
-    };
-    targets.iter().map(column).collect()
 }
 
 /// `limit` graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
@@ -169,6 +182,34 @@ fn counted<'a>(loss: Loss<'a>, weights: &'a Option<Vec<f64>>) -> Loss<'a> {
     }
 }
 
+/// What a loss compares scores with, row by row.
+pub(crate) struct KnownRows {
+    /// The classes, where they are known; nothing for targets.
+    classes: Vec<Option<usize>>,
+    /// The targets or labels, NaN where one is not known; nothing for classes.
+    values: Vec<f64>,
+    /// How much each row counts, where that differs.
+    samples: Option<Vec<f64>>,
+}
+
+impl KnownRows {
+    /// The same among `items` rows, row i at `places[i]`; nothing is known of the others.
+    fn among(self, places: &[usize], items: usize, width: usize) -> Self {
+        let mut classes = vec![None; if width == 0 { items } else { 0 }];
+        places.iter().zip(self.classes).for_each(|(&place, class)| classes[place] = class);
+        let mut values = vec![f64::NAN; items * width];
+        for (&place, row) in places.iter().zip(self.values.chunks_exact(width.max(1))) {
+            values[place * width..][..width].copy_from_slice(row);
+        }
+        let spread = |weights: Vec<f64>| {
+            let mut all = vec![1.0; items];
+            places.iter().zip(weights).for_each(|(&place, weight)| all[place] = weight);
+            all
+        };
+        KnownRows { classes, values, samples: self.samples.map(spread) }
+    }
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -179,7 +220,9 @@ pub struct Prepared {
     pub(crate) goal: Goal,
     /// For regression, one per target; else nothing.
     pub(crate) scaling: Vec<Scaling>,
-    /// For regression, the standardised targets; for labels, 0 or 1; graph after graph, NaN where one is missing.
+    /// What is known of graphs, nodes or pairs.
+    pub(crate) labelling: Labelling,
+    /// For regression, the standardised targets; for labels, 0 or 1; row after row of the labelling, NaN where one is missing.
     targets: Vec<f64>,
     /// The weights of classes, or of positive labels; nothing where all count the same.
     weights: Vec<f64>,
@@ -203,6 +246,8 @@ impl Prepared {
             return Err(Error::OtherData { data: trained.data.clone() });
         }
         no_empty_graph(dataset)?;
+        let digest = settings.content(&trained.digest);
+        let dataset = &settings.taken(dataset)?;
         let split = trained.split(dataset, settings.training.seed)?;
         let encoder = settings.encoding.encoder(&settings.schema)?;
         representable(&encoder, dataset, settings.training.precision)?;
@@ -211,12 +256,13 @@ impl Prepared {
             config: &settings.network,
             encoder: &encoder,
             dataset,
-            digest: &trained.digest,
+            digest: &digest,
             precision: settings.training.precision,
             session,
         }
         .choose()?;
         let (network, precision) = (&settings.network, settings.training.precision);
+        let labelling = Labelling::new(dataset, network.level, &settings.goal, &settings.class_names)?;
         let memory = Guard::new(session, network, precision, dataset, space.colours.as_deref()).training(
             &settings.training,
             &split,
@@ -229,34 +275,28 @@ impl Prepared {
             network: settings.network.clone(),
             split,
             goal: settings.goal.clone(),
-            scaling: Vec::new(),
+            scaling: settings.scaling.clone(),
             targets: Vec::new(),
             weights: Vec::new(),
+            labelling,
             sample_weights: trained.sample_weights.clone(),
             precision,
             memory,
         };
         let (goal, train) = (&settings.goal, &prepared.split.train);
-        prepared.weights =
-            goal.weights(settings.training.class_weights, dataset, train, &trained.sample_weights)?;
-        if let Goal::Targets(targets) | Goal::Labels(targets) = goal {
-            prepared.standardise(targets, &settings.scaling)?;
-        }
-        Ok(prepared)
-    }
-
-    fn standardise(&mut self, targets: &[Target], scaling: &[Scaling]) -> Result<()> {
-        let columns = columns(&self.dataset, targets)?;
-        self.scaling = scaling.to_vec();
-        for g in 0..self.dataset.len() {
-            let row = self.dataset.targets(g);
-            let standardised = |(i, &c): (usize, &usize)| match self.scaling.get(i) {
-                Some(s) => (row[c] - s.mean) / s.deviation,
-                None => row[c],
+        let labelling = &prepared.labelling;
+        let weights =
+            goal.weights(settings.training.class_weights, labelling, train, &trained.sample_weights)?;
+        if let Goal::Targets(_) | Goal::Labels(_) = goal {
+            let standardised = |(i, &y): (usize, &f64)| match prepared.scaling.get(i) {
+                Some(s) => (y - s.mean) / s.deviation,
+                None => y,
             };
-            self.targets.extend(columns.iter().enumerate().map(standardised));
+            let rows = (0..labelling.len()).flat_map(|row| labelling.values(row).iter().enumerate());
+            prepared.targets = rows.map(standardised).collect();
         }
-        Ok(())
+        prepared.weights = weights;
+        Ok(prepared)
     }
 
     /// For regression, the mean absolute error of the baseline that predicts the training mean, per target, in its unit.
@@ -273,23 +313,44 @@ impl Prepared {
     pub(crate) fn batch(&self, graphs: &[u32]) -> Result<Batch> {
         if let Some(colours) = &self.space.colours {
             let graphs: Vec<usize> = graphs.iter().map(|&g| g as usize).collect();
-            return Ok(Batch::quotient(colours, &graphs)?);
+            return Ok(Batch::quotient_for(self.network.level, colours, &graphs)?);
         }
         let graphs: Vec<&Graph> = graphs.iter().map(|&g| self.dataset.graph(g as usize)).collect();
         Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
-    /// A loss that was summed over these graphs, per graph: over the sum of the sample weights.
+    /// A loss that was summed over what is known of these graphs, as a mean: over the sum of the sample weights.
     pub(crate) fn mean_loss(&self, sum: f64, graphs: &[u32]) -> f64 {
-        let n = self.sample_weights.sum(graphs);
+        let n: f64 = self.labelling.weighted(graphs, &self.sample_weights).map(|(w, _)| w).sum();
         sum / if n > 0.0 { n } else { 1.0 }
     }
 
-    /// The loss of scores for these graphs, summed.
+    /// What is known of these graphs, row by row.
+    pub(crate) fn known(&self, graphs: &[u32]) -> KnownRows {
+        let weights = || self.labelling.weighted(graphs, &self.sample_weights).map(|(w, _)| w).collect();
+        KnownRows {
+            classes: self.classes(graphs),
+            values: self.standardised(graphs),
+            samples: (!self.sample_weights.is_none()).then(weights),
+        }
+    }
+
+    /// The loss of scores for these graphs, or for all their nodes or pairs, summed over what is known of them.
     pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
-        let samples = (!self.sample_weights.is_none()).then(|| self.sample_weights.list(graphs));
+        let known = self.known(graphs);
+        if self.network.level == Level::Graph {
+            return self.loss_of(scores, known);
+        }
+        // What is known stands among what is not.
+        let places = self.labelling.places_in(&self.dataset, graphs);
+        let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
+        self.loss_of(scores, known.among(&places, scores.rows(), width))
+    }
+
+    /// The loss of scores against what is known of each row.
+    pub(crate) fn loss_of(&self, scores: &Matrix, known: KnownRows) -> ppgn_nn::Result<Evaluated> {
+        let KnownRows { classes, values, samples } = known;
         if let Goal::Classes(_) = &self.goal {
-            let classes = self.classes(graphs);
             let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
             let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
             let loss = counted(Loss::cross_entropy(&classes), &samples).present(&present);
@@ -298,7 +359,6 @@ impl Prepared {
                 false => loss.column_weights(&self.weights).of(scores),
             };
         }
-        let values = self.standardised(graphs);
         let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
         match &self.goal {
             Goal::Labels(_) => {
@@ -312,15 +372,96 @@ impl Prepared {
         }
     }
 
-    /// The classes of these graphs, where they are known.
+    /// The classes of the rows of these graphs, where they are known. Nothing for targets and labels.
     pub(crate) fn classes(&self, graphs: &[u32]) -> Vec<Option<usize>> {
-        graphs.iter().map(|&g| self.dataset.class(g as usize)).collect()
+        match &self.goal {
+            Goal::Classes(_) => self.labelling.rows_of(graphs).map(|row| self.labelling.class(row)).collect(),
+            _ => Vec::new(),
+        }
     }
 
-    /// The standardised targets of these graphs, or their labels, graph after graph; NaN where one is missing. Nothing for
-    /// classes.
+    /// The standardised targets of the rows of these graphs, or their labels, row after row; NaN where one is missing. Nothing
+    /// for classes.
     pub(crate) fn standardised(&self, graphs: &[u32]) -> Vec<f64> {
         let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
-        graphs.iter().flat_map(|&g| self.targets[g as usize * width..][..width].to_vec()).collect()
+        let rows = self.labelling.rows_of(graphs);
+        rows.flat_map(|row| self.targets[row * width..][..width].iter().copied()).collect()
+    }
+
+    /// The number of rows of these graphs.
+    pub(crate) fn rows(&self, graphs: &[u32]) -> usize {
+        graphs.iter().map(|&g| self.labelling.rows(g).len()).sum()
+    }
+
+    /// The scores of the rows of these graphs, among those of all their items.
+    pub(crate) fn of_rows(&self, graphs: &[u32], scores: Vec<f64>) -> Vec<f64> {
+        if self.network.level == Level::Graph {
+            return scores;
+        }
+        let width = self.goal.outputs();
+        let places = self.labelling.places_in(&self.dataset, graphs);
+        places.iter().flat_map(|&place| &scores[place * width..][..width]).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Division, Overrides, Request};
+    use ppgn_graph::generate::generate;
+    use ppgn_nn::{BlockConfig, SpaceChoice, Values};
+
+    /// The whole path at the level of nodes and of pairs: what is known is found among the scores, and the gradient of the loss
+    /// with respect to parameters is that of finite differences, on both spaces.
+    #[test]
+    fn gradients_per_node_and_pair_match_finite_differences() {
+        for (spec, level) in
+            [("short-cycles:n=6,count=12", Level::Node), ("distances:n=5,count=12", Level::Pair)]
+        {
+            let data = generate(spec).unwrap();
+            for space in [SpaceChoice::Dense, SpaceChoice::Quotient] {
+                let overrides = Overrides {
+                    level: Some(level),
+                    space: Some(space),
+                    precision: Some(Precision::F64),
+                    blocks: Some(vec![BlockConfig::new(4); 2]),
+                    ..Overrides::default()
+                };
+                let request =
+                    Request { overrides, division: Division::Holdout(0.5), ..Request::new("d", &data) };
+                let settings = Settings::resolve(&request).unwrap();
+                let prepared = Prepared::new(&Session::default(), &settings, &data).unwrap();
+                let mut network = settings.network.init(3, Precision::F64).unwrap();
+                let chosen = [7, 2, 5];
+                let batch = prepared.batch(&chosen).unwrap();
+                // Biases of 0 would put rows of zeros on the kink of a ReLU.
+                let mut random = Stream::new(1, "places", &[]);
+                let arrays = network.parameters().unwrap().into_iter().map(|(_, values)| {
+                    Values::F64(values.to_f64().iter().map(|x| x + random.uniform(-0.2, 0.2)).collect())
+                });
+                let arrays: Vec<Values> = arrays.collect();
+                network.set_parameters(arrays.clone()).unwrap();
+                let loss = |scores: &Matrix| prepared.loss(scores, &chosen);
+                let step = network.backward(&batch, loss).unwrap();
+                for _ in 0..40 {
+                    let a = random.below(arrays.len());
+                    let at = random.below(arrays[a].to_f64().len());
+                    let analytic = step.gradients[a].to_f64()[at];
+                    let mut moved = |by: f64| {
+                        let mut arrays = arrays.clone();
+                        if let Values::F64(v) = &mut arrays[a] {
+                            v[at] += by;
+                        }
+                        network.set_parameters(arrays).unwrap();
+                        loss(&network.forward(&batch).unwrap()).unwrap().value
+                    };
+                    // A step may cross a kink of a ReLU, or of the absolute error; the best match has not.
+                    let off =
+                        [1e-5, 1e-6, 1e-7].map(|h| ((moved(h) - moved(-h)) / (2.0 * h) - analytic).abs());
+                    let close = |off: &f64| *off < 1e-5 * analytic.abs().max(1.0);
+                    assert!(off.iter().any(close), "{spec} {space:?} {a}[{at}]: {analytic} {off:?}");
+                }
+            }
+        }
     }
 }

@@ -57,7 +57,10 @@ impl Ensemble {
         let Some(first) = members.first() else {
             return Err(Error::settings("there is no run to predict with"));
         };
-        let same = |a: &Settings, b: &Settings| (&a.goal, &a.schema) == (&b.goal, &b.schema);
+        let same = |a: &Settings, b: &Settings| {
+            (&a.goal, &a.schema, a.network.level, &a.columns, a.pairs)
+                == (&b.goal, &b.schema, b.network.level, &b.columns, b.pairs)
+        };
         if let Some(i) = members.iter().position(|m| !same(m.settings(), first.settings())) {
             let message = "it does not predict what the other runs predict".into();
             return Err(Error::Run { path: runs[i].clone(), message });
@@ -87,7 +90,7 @@ impl Ensemble {
         self.members.iter().flat_map(|m| m.warnings().to_vec()).collect()
     }
 
-    /// The prediction for every graph, in order: the mean of the members' probabilities, and the most probable class by that
+    /// The prediction for every graph (node, pair), in order: the mean of the members' probabilities, and the most probable class by that
     /// mean; or the mean of their values.
     pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
         let all: Vec<Vec<Prediction>> =
@@ -95,12 +98,12 @@ impl Ensemble {
         if let [_] = all.as_slice() {
             return Ok(all.into_iter().flatten().collect());
         }
-        let mean = |graph: usize| {
-            let rows: Vec<&[f64]> = all.iter().map(|rows| rows[graph].numbers()).collect();
+        let mean = |item: usize| {
+            let rows: Vec<&[f64]> = all.iter().map(|rows| rows[item].numbers()).collect();
             let n = rows.len() as f64;
             (0..rows[0].len()).map(|c| rows.iter().map(|row| row[c]).sum::<f64>() / n).collect::<Vec<f64>>()
         };
-        Ok((0..dataset.len()).map(|graph| all[0][graph].with(mean(graph), &self.settings().goal)).collect())
+        Ok((0..all[0].len()).map(|item| all[0][item].with(mean(item), &self.settings().goal)).collect())
     }
 
     /// The dataset that the runs were trained on, if `dataset` is it: all of it, or the graphs that the seed drew. And how

@@ -28,6 +28,20 @@ pub enum Error {
     /// A setting is unknown or out of range, or does not fit the data or another setting.
     #[error("{0}")]
     Settings(String),
+    /// There is nothing of that name to learn of nodes or pairs.
+    #[error("{}", nothing_at_level(dataset, item, asked, targets, columns))]
+    NothingAtLevel {
+        /// The dataset's name.
+        dataset: String,
+        /// `node` or `pair`.
+        item: &'static str,
+        /// The names that were asked for.
+        asked: Vec<String>,
+        /// The targets that the data lists.
+        targets: Vec<String>,
+        /// The columns of nodes or edges, which can be learned too.
+        columns: Vec<String>,
+    },
     /// Early stopping would be decided by the test set.
     #[error("early stopping needs a validation set, and the split has none: the test set must not decide")]
     NoValidation,
@@ -260,6 +274,7 @@ impl Error {
             Error::Network(error) => error.is_call(),
             Error::Job { source, .. } => source.is_call(),
             Error::Settings(_)
+            | Error::NothingAtLevel { .. }
             | Error::SettingsFile { .. }
             | Error::NotARun { .. }
             | Error::Exists { .. }
@@ -300,5 +315,28 @@ impl From<ppgn_nn::Error> for Error {
 impl From<ppgn_graph::Defect> for Error {
     fn from(defect: ppgn_graph::Defect) -> Self {
         Error::Graph(defect.into())
+    }
+}
+
+fn nothing_at_level(
+    dataset: &str,
+    item: &str,
+    asked: &[String],
+    targets: &[String],
+    columns: &[String],
+) -> String {
+    let of = if item == "node" { "nodes" } else { "edges" };
+    let list = |names: &[String]| names.join(", ");
+    let targets =
+        if targets.is_empty() { String::new() } else { format!("; it has the targets {}", list(targets)) };
+    let columns = match columns.is_empty() {
+        true => format!("; its {of} have no columns that could be learned"),
+        false => format!("; the columns of its {of} are {}", list(columns)),
+    };
+    match asked.is_empty() {
+        true => format!("{dataset} lists nothing to learn per {item}{columns}"),
+        false => {
+            format!("{dataset} has nothing called {} to learn per {item}{targets}{columns}", list(asked))
+        }
     }
 }

@@ -18,6 +18,8 @@ mod ensemble;
 mod error;
 pub mod express;
 mod headline;
+mod items;
+mod labelling;
 pub mod listing;
 mod memory;
 pub mod metrics;
@@ -42,6 +44,7 @@ pub use data::{Goal, Prepared, Scaling, limited};
 pub use ensemble::Ensemble;
 pub use error::{Error, Fits, NotFinite, Result};
 pub use headline::{figures, headline, mean_error};
+pub use items::{Items, Truth};
 pub use memory::{check_memory, check_prediction};
 pub use metrics::{Best, Epoch, Part};
 pub use objective::{ClassWeights, Task};
@@ -52,8 +55,8 @@ pub use report::{html_list, html_table};
 pub use run::{Digests, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
-    Division, Gain, Imported, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule, Setting,
-    Settings, Trained, Training, text,
+    Division, Gain, Imported, Learned, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule,
+    Setting, Settings, Trained, Training, text,
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;

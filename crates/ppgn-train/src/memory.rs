@@ -7,10 +7,13 @@
 //! largest sum. Parameters, gradients and Adam's moments come on top. On 620 nodes with three blocks of 400 channels the
 //! estimate is 7.7 GiB, and 7.8 GiB were measured.
 
+mod items;
+
 use crate::batches::batches;
 use crate::error::{Error, Fits, Result};
 use crate::session::Session;
 use crate::settings::{Settings, Training};
+use items::Outputs;
 use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
 use ppgn_nn::kernels::Product;
@@ -45,6 +48,8 @@ pub(crate) struct Load {
     nodes: usize,
     /// Rows at every level, from the input to the last block's output.
     rows: Vec<f64>,
+    /// The nodes of all graphs.
+    total: f64,
     /// The tuples of all graphs; on the dense space these are the rows.
     tuples: f64,
 }
@@ -59,6 +64,7 @@ pub(crate) struct Footprint {
     size: f64,
     parameters: f64,
     threads: f64,
+    outputs: Outputs,
 }
 
 impl Footprint {
@@ -70,6 +76,7 @@ impl Footprint {
             size: if precision == Precision::F64 { 8.0 } else { 4.0 },
             parameters: Layout::new(config).len() as f64,
             threads: session.install(rayon::current_num_threads) as f64,
+            outputs: Outputs::new(config),
         }
     }
 
@@ -79,6 +86,7 @@ impl Footprint {
         for n in nodes {
             load.graphs += 1;
             load.nodes = load.nodes.max(n);
+            load.total += n as f64;
             load.tuples += (n as f64).powi(self.order as i32);
         }
         load.rows = vec![load.tuples; self.blocks.len() + 1];
@@ -107,7 +115,8 @@ impl Footprint {
         let places = if self.is_dense(load) { 0.0 } else { load.tuples * 4.0 * load.rows.len() as f64 };
         let copies = if pass == Pass::Training { COPIES } else { 2.0 };
         let numbers = batch + copies * self.parameters + self.activations(pass, load);
-        (numbers * self.size + places + self.scratch(load)) as u64
+        let items = self.outputs.pass(pass, self.size, load.total, load.tuples);
+        (numbers * self.size + places + self.scratch(load) + items) as u64
     }
 
     fn is_dense(&self, load: &Load) -> bool {
@@ -255,10 +264,10 @@ impl<'a> Guard<'a> {
         }
     }
 
-    /// An error if a batch does not fit.
-    fn batch(&self, pass: Pass, graphs: &[u32]) -> Result<u64> {
+    /// An error if a batch does not fit, beside what is held all the time.
+    fn batch(&self, pass: Pass, graphs: &[u32], held: u64) -> Result<u64> {
         let load = self.load(graphs);
-        let need = self.footprint.bytes(pass, &load);
+        let need = self.footprint.bytes(pass, &load).saturating_add(held);
         match self.limit {
             Some(limit) if need > limit => Err(self.refused(pass, graphs, &load, need, limit)),
             _ => Ok(need),
@@ -282,18 +291,19 @@ impl<'a> Guard<'a> {
     pub(crate) fn predictions(&self, graphs: &[u32], batch: usize) -> Result<u64> {
         graphs
             .chunks(batch.max(1))
-            .try_fold(0, |most, graphs| Ok(most.max(self.batch(Pass::Prediction, graphs)?)))
+            .try_fold(0, |most, graphs| Ok(most.max(self.batch(Pass::Prediction, graphs, 0)?)))
     }
 
     /// Checks all batches of a run; gives the bytes of the largest.
     pub(crate) fn training(&self, training: &Training, split: &Split, seed: u64) -> Result<u64> {
         let size = training.batch.max(1);
+        let held = self.footprint.outputs.held(self.dataset, split);
         let evaluated = self.predictions(&split.validation, size)?.max(self.predictions(&split.test, size)?);
         // The largest graphs together are as much as any batch can be.
         let mut largest = split.train.clone();
         largest.sort_by_key(|&g| std::cmp::Reverse(self.dataset.graph(g as usize).nodes()));
         largest.truncate(size);
-        if let Ok(need) = self.batch(Pass::Training, &largest) {
+        if let Ok(need) = self.batch(Pass::Training, &largest, held) {
             return Ok(need.max(evaluated));
         }
         // They may never meet: batches are a function of the seed and the epoch.
@@ -301,7 +311,7 @@ impl<'a> Guard<'a> {
         let mut most = evaluated;
         for epoch in 1..=epochs {
             for graphs in batches(self.dataset, &split.train, size, training.batching, seed, epoch) {
-                most = most.max(self.batch(Pass::Training, &graphs)?);
+                most = most.max(self.batch(Pass::Training, &graphs, held)?);
             }
         }
         Ok(most)

@@ -1,10 +1,12 @@
 //! What is learned, beyond what the data says by itself: which of its classes and targets, and how much each class counts.
 
-use crate::data::{Goal, columns};
+use crate::data::Goal;
 use crate::error::{Error, Result};
+use crate::labelling::{Labelling, Offer, item_of, noun};
 use crate::settings::SampleWeights;
 use ppgn_graph::Dataset;
 use ppgn_graph::split::Split;
+use ppgn_nn::Level;
 use serde::{Deserialize, Serialize};
 
 /// What is to be learned of a dataset.
@@ -42,23 +44,30 @@ impl ClassWeights {
 impl Goal {
     /// The goal of a dataset for a task; the targets by name (`all` or none named: all of them).
     pub fn choose(dataset: &Dataset, targets: &[String], task: Task) -> Result<Self> {
-        let name = dataset.name();
+        Goal::pick(&Offer::of(dataset, Level::Graph), targets, task)
+    }
+
+    /// The same of what there is to learn at some level.
+    pub(crate) fn pick(offer: &Offer<'_>, targets: &[String], task: Task) -> Result<Self> {
+        let name = offer.name;
+        let per =
+            if offer.level == Level::Graph { String::new() } else { format!(" per {}", noun(offer.level)) };
         let some = || if targets.is_empty() { vec!["all".to_string()] } else { targets.to_vec() };
-        let no_targets = dataset.header().targets.is_empty();
+        let no_targets = offer.targets.is_empty();
         match task {
-            Task::Auto => Goal::of(dataset, targets),
+            Task::Auto => Goal::among(offer, targets),
             Task::Classification if !targets.is_empty() => {
                 Err(Error::settings("classes are to be learned, so there are no targets to choose"))
             }
-            Task::Classification => match &dataset.header().classes {
-                Some(classes) => Ok(Goal::Classes(classes.clone())),
-                None => Err(Error::settings(format!("{name} has no classes"))),
+            Task::Classification => match offer.classes {
+                Some(classes) => Ok(Goal::Classes(classes.to_vec())),
+                None => Err(Error::settings(format!("{name} has no classes{per}"))),
             },
             Task::Regression | Task::MultiLabel if no_targets => {
-                Err(Error::settings(format!("{name} has no targets")))
+                Err(Error::settings(format!("{name} has no targets{per}")))
             }
-            Task::Regression => Goal::of(dataset, &some()),
-            Task::MultiLabel => match Goal::of(dataset, &some())? {
+            Task::Regression => Goal::among(offer, &some()),
+            Task::MultiLabel => match Goal::among(offer, &some())? {
                 Goal::Targets(targets) => Ok(Goal::Labels(targets)),
                 other => Ok(other),
             },
@@ -67,38 +76,47 @@ impl Goal {
 
     /// An error where a set of a split has nothing to learn or to measure: no known value of a target, or no known class; or
     /// where a label is neither 0 nor 1. Values that are missing elsewhere are left out of losses and metrics.
-    pub(crate) fn check(&self, dataset: &Dataset, split: &Split) -> Result<()> {
-        let name = dataset.name();
+    pub(crate) fn check(&self, dataset: &Dataset, labelling: &Labelling, split: &Split) -> Result<()> {
+        let (name, item) = (dataset.name(), noun(labelling.level));
         let unfit = |text: String| Err(ppgn_graph::Error::unfit(text).into());
         let sets = [("training", &split.train), ("validation", &split.validation), ("test", &split.test)];
         let sets = || sets.iter().filter(|(_, graphs)| !graphs.is_empty());
         match self {
             Goal::Classes(_) => {
                 for (set, graphs) in sets() {
-                    if graphs.iter().all(|&g| dataset.class(g as usize).is_none()) {
+                    if labelling.rows_of(graphs).all(|row| labelling.class(row).is_none()) {
                         return unfit(format!(
-                            "no graph of the {set} set of {name} has a class that is known"
+                            "no {item} of the {set} set of {name} has a class that is known"
                         ));
                     }
                 }
             }
             Goal::Targets(targets) | Goal::Labels(targets) => {
-                for (target, &c) in targets.iter().zip(&columns(dataset, targets)?) {
-                    let of = |g: u32| dataset.targets(g as usize)[c];
+                for (c, target) in targets.iter().enumerate() {
+                    let of = |row: usize| labelling.values(row)[c];
                     for (set, graphs) in sets() {
-                        if graphs.iter().all(|&g| of(g).is_nan()) {
+                        if labelling.rows_of(graphs).all(|row| of(row).is_nan()) {
                             return unfit(format!(
-                                "no graph of the {set} set of {name} has a value of the target `{}`",
+                                "no {item} of the {set} set of {name} has a value of the target `{}`",
                                 target.name
                             ));
                         }
                     }
-                    let odd =
-                        (0..dataset.len() as u32).find(|&g| ![0.0, 1.0].contains(&of(g)) && !of(g).is_nan());
-                    if let (Goal::Labels(_), Some(g)) = (self, odd) {
+                    if !matches!(self, Goal::Labels(_)) {
+                        continue;
+                    }
+                    let is_odd = |&row: &usize| ![0.0, 1.0].contains(&of(row)) && !of(row).is_nan();
+                    let odd = |&g: &u32| labelling.rows(g).find(is_odd).map(|row| (g, row));
+                    if let Some((g, row)) = (0..dataset.len() as u32).collect::<Vec<_>>().iter().find_map(odd)
+                    {
+                        let nodes = dataset.graph(g as usize).nodes();
+                        let which = match item_of(labelling.level) {
+                            None => String::new(),
+                            Some(item) => format!("{} of ", item.shown(labelling.place(row) as u64, nodes)),
+                        };
                         return unfit(format!(
-                            "graph {g} of {name} has {} as target `{}`: a label is 0 or 1, or missing",
-                            of(g),
+                            "{which}graph {g} of {name} has {} as target `{}`: a label is 0 or 1, or missing",
+                            of(row),
                             target.name
                         ));
                     }
@@ -110,15 +128,15 @@ impl Goal {
 
     /// The weights of the terms of the loss, by the training set: one per class, or one per label for its positive ones.
     ///
-    /// - classes: `n / (classes * n_c)` for n_c of n graphs, as scikit-learn's `balanced`; PyTorch's `weight`
-    /// - labels: negative graphs / positive graphs; PyTorch's `pos_weight`
+    /// - classes: `n / (classes * n_c)` for n_c of n graphs (nodes, pairs), as scikit-learn's `balanced`; PyTorch's `weight`
+    /// - labels: negative / positive; PyTorch's `pos_weight`
     ///
-    /// Every graph counts as much as its sample weight. Those whose class or label is missing do not count. What does not
-    /// occur has the weight 1.
+    /// Every one counts as much as the sample weight of its graph. Those whose class or label is missing do not count. What
+    /// does not occur has the weight 1.
     pub(crate) fn weights(
         &self,
         how: ClassWeights,
-        dataset: &Dataset,
+        labelling: &Labelling,
         train: &[u32],
         samples: &SampleWeights,
     ) -> Result<Vec<f64>> {
@@ -130,20 +148,24 @@ impl Goal {
             }
             (ClassWeights::Balanced, Goal::Classes(classes)) => {
                 let mut counts = vec![0.0; classes.len()];
-                let known = train.iter().filter_map(|&g| Some((g, dataset.class(g as usize)?)));
-                known.for_each(|(g, class)| counts[class] += samples.of(g));
+                let known = labelling.weighted(train, samples);
+                known.for_each(|(w, row)| {
+                    labelling.class(row).into_iter().for_each(|class| counts[class] += w)
+                });
                 let n: f64 = counts.iter().sum();
                 Ok(counts.iter().map(|&count| quotient(n, classes.len() as f64 * count)).collect())
             }
             (ClassWeights::Balanced, Goal::Labels(targets)) => {
-                let weight = |&c: &usize| {
+                let weight = |c: usize| {
                     let with = |y: f64| {
-                        let having = train.iter().filter(|&&g| dataset.targets(g as usize)[c] == y);
-                        having.map(|&g| samples.of(g)).sum::<f64>()
+                        let having = labelling
+                            .weighted(train, samples)
+                            .filter(|(_, row)| labelling.values(*row)[c] == y);
+                        having.map(|(w, _)| w).sum::<f64>()
                     };
                     quotient(with(0.0), with(1.0))
                 };
-                Ok(columns(dataset, targets)?.iter().map(weight).collect())
+                Ok((0..targets.len()).map(weight).collect())
             }
         }
     }
@@ -170,22 +192,23 @@ mod tests {
         let labels = vec![Some(0), Some(0), None, Some(0), Some(1)];
         let d = Dataset::builder("d").graphs(graphs()).known_labels(labels).build().unwrap();
         let goal = Goal::of(&d, &[]).unwrap();
+        let known = Labelling::new(&d, Level::Graph, &goal, &[]).unwrap();
         let of = |train: &[u32]| {
-            goal.weights(ClassWeights::Balanced, &d, train, &SampleWeights::default()).unwrap()
+            goal.weights(ClassWeights::Balanced, &known, train, &SampleWeights::default()).unwrap()
         };
         // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1]) is [4/6, 2].
         assert_eq!(of(&[0, 1, 2, 3, 4]), [4.0 / 6.0, 2.0]);
         assert_eq!(of(&[0, 1]), [0.5, 1.0], "a class that does not occur");
         let none = SampleWeights::default();
-        assert!(goal.weights(ClassWeights::None, &d, &[0], &none).unwrap().is_empty());
+        assert!(goal.weights(ClassWeights::None, &known, &[0], &none).unwrap().is_empty());
         // compute_class_weight("balanced", classes=[0, 1], y=[0, 0, 0, 1], sample_weight=[1, 2, 3, 2]) is [8/12, 2].
         let samples = SampleWeights::new(vec![1.0, 2.0, 9.0, 3.0, 2.0]).unwrap();
-        let weights = goal.weights(ClassWeights::Balanced, &d, &[0, 1, 2, 3, 4], &samples).unwrap();
+        let weights = goal.weights(ClassWeights::Balanced, &known, &[0, 1, 2, 3, 4], &samples).unwrap();
         assert_eq!(weights, [8.0 / 12.0, 2.0]);
         let goal = Goal::choose(&labelled(), &[], Task::MultiLabel).unwrap();
+        let known = Labelling::new(&labelled(), Level::Graph, &goal, &[]).unwrap();
         // 4 negative and 1 positive; 2 negative and 2 positive.
-        let of =
-            |samples| goal.weights(ClassWeights::Balanced, &labelled(), &[0, 1, 2, 3, 4], samples).unwrap();
+        let of = |samples| goal.weights(ClassWeights::Balanced, &known, &[0, 1, 2, 3, 4], samples).unwrap();
         assert_eq!(of(&none), [4.0, 1.0]);
         assert_eq!(of(&samples), [16.0, 3.0 / 12.0]);
     }
@@ -202,8 +225,9 @@ mod tests {
         assert!(choose(&["c"], Task::MultiLabel).unwrap_err().to_string().contains("no target `c`"));
         let goal = choose(&[], Task::MultiLabel).unwrap();
         let split = |train: Vec<u32>, test| Split { train, validation: Vec::new(), test };
-        assert!(goal.check(&d, &split(vec![0, 1, 2], vec![3])).is_ok());
-        let error = goal.check(&d, &split(vec![0, 2, 3], vec![1])).unwrap_err().to_string();
+        let known = Labelling::new(&d, Level::Graph, &goal, &[]).unwrap();
+        assert!(goal.check(&d, &known, &split(vec![0, 1, 2], vec![3])).is_ok());
+        let error = goal.check(&d, &known, &split(vec![0, 2, 3], vec![1])).unwrap_err().to_string();
         assert_eq!(error, "no graph of the test set of d has a value of the target `b`");
         let targets = vec![Target { name: "y".into(), unit: String::new() }];
         let d = Dataset::builder("d")
@@ -212,7 +236,8 @@ mod tests {
             .build()
             .unwrap();
         let goal = Goal::choose(&d, &[], Task::MultiLabel).unwrap();
-        let error = goal.check(&d, &split(vec![0], vec![1])).unwrap_err().to_string();
+        let known = Labelling::new(&d, Level::Graph, &goal, &[]).unwrap();
+        let error = goal.check(&d, &known, &split(vec![0], vec![1])).unwrap_err().to_string();
         assert!(error.contains("graph 2 of d has 2 as target `y`: a label is 0 or 1"), "{error}");
     }
 }

@@ -2,18 +2,19 @@
 
 use crate::data::{Goal, no_empty_graph, representable};
 use crate::error::{Error, Result};
-use crate::memory::check_prediction;
+use crate::items::Items;
+use crate::memory::{admit, check_prediction};
 use crate::metrics::{argmax, sigmoid, softmax};
 use crate::run::{Run, Warning, exists, read_best, read_config, read_state};
 use crate::session::Session;
-use crate::settings::Settings;
+use crate::settings::{Learned, Settings};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Graph};
-use ppgn_nn::{Batch, ColouringOptions, Colours, Matrix, Ppgn, SpaceChoice};
+use ppgn_nn::{Batch, ColouringOptions, Colours, Level, Matrix, Ppgn, SpaceChoice};
 use ppgn_wl::Interrupt;
 use std::path::Path;
 
-/// The prediction for a graph.
+/// The prediction for a graph, a node or a pair of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Prediction {
     /// A class, by its original label, and the probability of every class.
@@ -68,6 +69,13 @@ impl Predictor {
         Predictor { session, network, ..self.clone() }
     }
 
+    /// The same with predictions for all pairs of nodes, also those of a kind that was not learned (between nodes without an
+    /// edge, say). It changes nothing where graphs or nodes have outputs.
+    pub fn for_all_pairs(mut self) -> Self {
+        self.settings.pairs = Learned::All;
+        self
+    }
+
     /// The network.
     pub fn network(&self) -> &Ppgn {
         &self.network
@@ -88,35 +96,45 @@ impl Predictor {
         &self.settings
     }
 
-    /// The raw outputs of every graph, in order; [`Error::NoPrediction`] where one is not finite.
+    /// The raw outputs of every graph, node or pair, in the order of [`Items`]; [`Error::NoPrediction`] where one is not finite.
     pub fn scores(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
-        self.rows(dataset, "scores", |batch| self.network.forward(batch))
+        let (level, pairs) = (self.settings.network.level, self.settings.pairs);
+        self.rows(dataset, "scores", level, pairs, |batch| self.network.forward(batch))
     }
 
     /// The pooled features of every graph, in order; [`Error::NoPrediction`] where one is not finite.
     pub fn embed(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
-        self.rows(dataset, "features", |batch| self.network.embed(batch))
+        self.rows(dataset, "features", Level::Graph, Learned::All, |batch| self.network.embed(batch))
     }
 
-    /// The prediction for every graph, in order.
+    /// The prediction for every graph, node or pair that was learned, in the order of [`Items`].
     pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
         let predictions: Vec<Prediction> =
             self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect();
         // Finite scores may have values that are not, in their own units.
         let lost = |prediction: &Prediction| matches!(prediction, Prediction::Values(v) if !all_finite(v));
         match predictions.iter().position(lost) {
-            Some(graph) => Err(no_prediction(dataset, graph, "values")),
+            Some(row) => Err(no_prediction(dataset, self.items(dataset)?.graph(row), "values")),
             None => Ok(predictions),
         }
+    }
+
+    /// What is predicted for in a dataset.
+    pub fn items(&self, dataset: &Dataset) -> Result<Items> {
+        let dataset = self.settings.taken(dataset)?;
+        Ok(Items::new(&dataset, self.settings.network.level, self.settings.pairs))
     }
 
     fn rows(
         &self,
         dataset: &Dataset,
         what: &'static str,
+        level: Level,
+        pairs: Learned,
         compute: impl Fn(&Batch) -> ppgn_nn::Result<Matrix> + Sync,
     ) -> Result<Vec<Vec<f64>>> {
-        let dataset = &dataset.aligned(&self.settings.schema).map_err(|error| self.unfit(dataset, &error))?;
+        let taken = self.settings.taken(dataset)?;
+        let dataset = &taken.aligned(&self.settings.schema).map_err(|error| self.unfit(dataset, &error))?;
         self.fits(dataset)?;
         let training = &self.settings.training;
         if training.space != SpaceChoice::Quotient {
@@ -129,20 +147,40 @@ impl Predictor {
             )?;
         }
         self.session.install(|| {
-            let mut rows = Vec::with_capacity(dataset.len());
+            let items = Items::new(dataset, level, pairs);
+            self.admit(dataset, &items)?;
+            let mut rows = Vec::with_capacity(items.len());
+            let mut first = 0;
             for graphs in dataset.graphs().chunks(self.settings.training.batch) {
                 self.session.check()?;
                 let output = compute(&self.batch(graphs)?)?;
-                let width = output.columns();
-                rows.extend(output.to_f64().chunks(width).map(<[f64]>::to_vec));
-                if let Some(graph) =
-                    rows.iter().skip(rows.len() - graphs.len()).position(|row| !all_finite(row))
-                {
-                    return Err(no_prediction(dataset, rows.len() - graphs.len() + graph, what));
+                let (width, numbers) = (output.columns(), output.to_f64());
+                let mut start = 0;
+                for (i, graph) in graphs.iter().enumerate() {
+                    for place in items.places(first + i) {
+                        let row = &numbers[(start + place) * width..][..width];
+                        if !all_finite(row) {
+                            return Err(no_prediction(dataset, first + i, what));
+                        }
+                        rows.push(row.to_vec());
+                    }
+                    start += level.items(graph.nodes());
                 }
+                first += graphs.len();
             }
             Ok(rows)
         })
+    }
+
+    /// An error if the rows of nodes or pairs would take more memory than there is: numbers, and their text.
+    fn admit(&self, dataset: &Dataset, items: &Items) -> Result<()> {
+        if items.level() == Level::Graph {
+            return Ok(());
+        }
+        let row = 96.0 + 48.0 * self.settings.network.outputs as f64;
+        let largest = dataset.graphs().iter().map(Graph::nodes).max().unwrap_or(0);
+        let order = if items.level() == Level::Pair { 2 } else { 1 };
+        admit(&self.session, items.len() as f64 * row, dataset.len(), largest, order)
     }
 
     fn unfit(&self, dataset: &Dataset, what: &dyn std::fmt::Display) -> Error {
@@ -179,7 +217,8 @@ impl Predictor {
                 let max_memory = self.session.memory();
                 let options = ColouringOptions { max_memory, interrupt, ..ColouringOptions::default() };
                 let colours = Colours::of(network, &self.encoder, graphs, precision, &options)?;
-                Ok(Batch::quotient(&colours, &(0..graphs.len()).collect::<Vec<_>>())?)
+                let all: Vec<usize> = (0..graphs.len()).collect();
+                Ok(Batch::quotient_for(network.level, &colours, &all)?)
             }
             SpaceChoice::Auto | SpaceChoice::Dense => {
                 let graphs: Vec<&Graph> = graphs.iter().collect();

@@ -236,7 +236,7 @@ fn one_epoch(
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
-        sums.add(chosen, loss, &scores.to_f64());
+        sums.add(chosen, loss, &prepared.of_rows(chosen, scores.to_f64()));
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
             return Ok(None);
@@ -267,7 +267,7 @@ fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) 
 fn loss_of(prepared: &Prepared, network: &Ppgn, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
     let scores = network.forward(&prepared.batch(chosen)?)?;
     let loss = prepared.loss(&scores, chosen)?.value;
-    Ok((loss, scores.to_f64()))
+    Ok((loss, prepared.of_rows(chosen, scores.to_f64())))
 }
 
 /// The first batch of these parts, counted from 1, whose loss is not finite, and its graphs; nothing where only the
@@ -287,7 +287,7 @@ fn first_not_finite(
     Ok(None)
 }
 
-/// For regression, the truth and the prediction of the best network for every graph of the set that is reported, target by
+/// For regression, the truth and the prediction of the best network for all that is known of the set that is reported, target by
 /// target.
 fn parity(session: &Session, run: &Run, prepared: &Prepared) -> Result<Vec<Vec<(f64, f64)>>> {
     let Goal::Targets(targets) = &prepared.goal else { return Ok(Vec::new()) };

@@ -3,7 +3,7 @@
 //! A run remembers the digest of what it was trained on, so that it is never resumed on other data by mistake. Names
 //! and provenance do not count; graphs in their order, features, classes, targets and folds do.
 
-use super::Dataset;
+use super::{Dataset, Item};
 use sha2::{Digest, Sha256};
 
 impl Dataset {
@@ -47,7 +47,33 @@ impl Dataset {
             hash.small(&fold.train);
             hash.small(&fold.test);
         }
+        for item in [Item::Node, Item::Pair] {
+            // Nothing where there is nothing, so data without it keeps the digest that it had before there was any.
+            if !self.learnable(item).is_empty() {
+                self.hash_items(item, &mut hash);
+            }
+        }
         hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Dataset {
+    fn hash_items(&self, item: Item, hash: &mut Words) {
+        let learnable = self.learnable(item);
+        hash.0.update(item.name().as_bytes());
+        hash.numbers(learnable.classes.as_deref().unwrap_or_default());
+        hash.word(learnable.targets.len() as u64);
+        for i in 0..self.len() {
+            let known = self.known(item, i);
+            hash.word(known.len() as u64);
+            for (row, &place) in known.places().iter().enumerate() {
+                hash.word(place);
+                // A label may be any number: whether there is one comes first.
+                hash.flag(known.label(row).is_some());
+                hash.word(known.label(row).unwrap_or_default() as u64);
+                hash.reals(known.values(row));
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Header`]: everything known of a dataset but its graphs, and [`Record`], one graph of it.
 
+use super::items::{Item, Known, Learnable};
 use super::schema::Schema;
 use crate::error::Result;
 use crate::graph::Graph;
@@ -58,6 +59,12 @@ pub struct Header {
     /// The numbers that graphs come with: the targets of regression.
     #[serde(default)]
     pub targets: Vec<Target>,
+    /// What is to be learned of every node.
+    #[serde(default, skip_serializing_if = "Learnable::is_empty")]
+    pub nodes: Learnable,
+    /// What is to be learned of pairs of nodes.
+    #[serde(default, skip_serializing_if = "Learnable::is_empty")]
+    pub pairs: Learnable,
     /// The folds that the data brings along.
     #[serde(default)]
     pub folds: Vec<Fold>,
@@ -73,6 +80,21 @@ impl Header {
             Some(classes) => Task::Classification { classes },
             None if !self.targets.is_empty() => Task::Regression { targets: &self.targets },
             None => Task::None,
+        }
+    }
+
+    /// What is to be learned of nodes, or of pairs.
+    pub fn learnable(&self, item: Item) -> &Learnable {
+        match item {
+            Item::Node => &self.nodes,
+            Item::Pair => &self.pairs,
+        }
+    }
+
+    pub(crate) fn learnable_mut(&mut self, item: Item) -> &mut Learnable {
+        match item {
+            Item::Node => &mut self.nodes,
+            Item::Pair => &mut self.pairs,
         }
     }
 
@@ -105,11 +127,17 @@ impl Header {
         if let Some(i) = record.targets.iter().position(|x| x.is_infinite()) {
             return Err(format!("the target `{}` is not a finite number", self.targets[i].name));
         }
-        Ok(())
+        let nodes = record.graph.nodes();
+        self.nodes.check(&record.nodes, Item::Node, nodes)?;
+        self.pairs.check(&record.pairs, Item::Pair, nodes)
     }
 
-    /// Checks that there are as many names of classes as classes, all different.
+    /// Checks that there are as many names of classes as classes, all different; of graphs, nodes and pairs.
     pub(crate) fn check_class_names(&self) -> Result<(), String> {
+        let items = [Item::Node, Item::Pair];
+        if let Some(defect) = items.iter().find_map(|&item| self.learnable(item).defect(item)) {
+            return Err(defect);
+        }
         if self.class_names.is_empty() {
             return Ok(());
         }
@@ -188,18 +216,30 @@ pub struct Record {
     pub label: Option<i64>,
     /// Its numbers, in the order of [`Header::targets`]; NaN where one is not known.
     pub targets: Vec<f64>,
+    /// What is known of its nodes.
+    pub nodes: Known,
+    /// What is known of its pairs of nodes.
+    pub pairs: Known,
 }
 
 impl PartialEq for Record {
     fn eq(&self, other: &Self) -> bool {
         (&self.graph, &self.id, self.label) == (&other.graph, &other.id, other.label)
             && same_targets(&self.targets, &other.targets)
+            && (&self.nodes, &self.pairs) == (&other.nodes, &other.pairs)
     }
 }
 
 impl From<Graph> for Record {
     fn from(graph: Graph) -> Self {
-        Record { graph, id: None, label: None, targets: Vec::new() }
+        Record {
+            graph,
+            id: None,
+            label: None,
+            targets: Vec::new(),
+            nodes: Known::default(),
+            pairs: Known::default(),
+        }
     }
 }
 

@@ -10,9 +10,12 @@
 mod align;
 mod digest;
 mod header;
+mod items;
 mod schema;
+mod take;
 
 pub use header::{Fold, Header, Provenance, Record, Target, Task};
+pub use items::{Item, Known, Learnable};
 pub use schema::{LabelColumn, Schema};
 
 pub(crate) use schema::numbered;
@@ -30,6 +33,10 @@ struct Inner {
     targets: Vec<f64>,
     /// One per graph where one of them has an id, else nothing.
     ids: Vec<Option<Box<str>>>,
+    /// One per graph where the header has something to learn of nodes, else nothing.
+    nodes: Vec<Known>,
+    /// The same of pairs.
+    pairs: Vec<Known>,
 }
 
 /// The class of a graph whose class is not known, in [`Inner::classes`].
@@ -60,6 +67,8 @@ impl PartialEq for Dataset {
             && a.classes == b.classes
             && header::same_targets(&a.targets, &b.targets)
             && a.ids == b.ids
+            && (&a.nodes, &a.pairs) == (&b.nodes, &b.pairs)
+            && (&h.nodes, &h.pairs) == (&k.nodes, &k.pairs)
             && (&h.name, h.graphs, &h.schema, &h.classes, &h.class_names, &h.targets, &h.folds)
                 == (&k.name, k.graphs, &k.schema, &k.classes, &k.class_names, &k.targets, &k.folds)
     }
@@ -77,6 +86,7 @@ impl Dataset {
         let mut classes = Vec::new();
         let mut targets = Vec::new();
         let mut ids = Vec::new();
+        let (mut nodes, mut pairs) = (Vec::new(), Vec::new());
         for record in records {
             let record = record?;
             header.check(&record).map_err(|m| Error::unfit(format!("graph {}: {m}", graphs.len())))?;
@@ -92,12 +102,18 @@ impl Dataset {
             if record.id.is_some() || !ids.is_empty() {
                 ids.push(record.id.map(String::into_boxed_str));
             }
+            if !header.nodes.is_empty() {
+                nodes.push(record.nodes.trimmed());
+            }
+            if !header.pairs.is_empty() {
+                pairs.push(record.pairs.trimmed());
+            }
             graphs.push(record.graph);
         }
         let header = Header { graphs: graphs.len(), ..header };
         header.check_class_names().map_err(Error::unfit)?;
         header.check_folds().map_err(Error::unfit)?;
-        Ok(Dataset(Arc::new(Inner { header, graphs, classes, targets, ids })))
+        Ok(Dataset(Arc::new(Inner { header, graphs, classes, targets, ids, nodes, pairs })))
     }
 
     /// The dataset's name.
@@ -171,6 +187,20 @@ impl Dataset {
         &self.0.targets[i * width..(i + 1) * width]
     }
 
+    /// What is to be learned of nodes, or of pairs.
+    pub fn learnable(&self, item: Item) -> &Learnable {
+        self.header().learnable(item)
+    }
+
+    /// What is known of the nodes, or of the pairs, of graph `i`.
+    pub fn known(&self, item: Item, i: usize) -> Known {
+        let all = match item {
+            Item::Node => &self.0.nodes,
+            Item::Pair => &self.0.pairs,
+        };
+        all.get(i).cloned().unwrap_or_default()
+    }
+
     /// The folds that the data brought along.
     pub fn folds(&self) -> &[Fold] {
         &self.0.header.folds
@@ -180,7 +210,14 @@ impl Dataset {
     pub fn record(&self, i: usize) -> Record {
         let label = self.0.header.classes.as_ref().zip(self.class(i)).map(|(classes, c)| classes[c]);
         let id = self.id(i).map(String::from);
-        Record { graph: self.graph(i).clone(), id, label, targets: self.targets(i).to_vec() }
+        Record {
+            graph: self.graph(i).clone(),
+            id,
+            label,
+            targets: self.targets(i).to_vec(),
+            nodes: self.known(Item::Node, i),
+            pairs: self.known(Item::Pair, i),
+        }
     }
 
     /// All graphs as records, in order.
@@ -212,6 +249,11 @@ impl Dataset {
             + std::mem::size_of_val(&*d.targets)
             + std::mem::size_of_val(&*d.ids)
             + d.ids.iter().flatten().map(|id| id.len()).sum::<usize>()
+            + d.nodes
+                .iter()
+                .chain(&d.pairs)
+                .map(|known| known.heap_bytes() + size_of::<Known>())
+                .sum::<usize>()
     }
 }
 
@@ -225,6 +267,8 @@ pub struct DatasetBuilder {
     class_names: Vec<String>,
     targets: Vec<Target>,
     target_values: Vec<f64>,
+    nodes: (Learnable, Vec<Known>),
+    pairs: (Learnable, Vec<Known>),
     schema: Option<Schema>,
     folds: Vec<Fold>,
     provenance: Provenance,
@@ -279,6 +323,25 @@ impl DatasetBuilder {
         self
     }
 
+    /// Sets what is to be learned of nodes, or of pairs, and what is known of those of every graph.
+    ///
+    /// ```
+    /// use ppgn_graph::{Dataset, Graph, Item, Known, Learnable};
+    /// let path = Graph::undirected(3, [(0, 1), (1, 2)]).unwrap();
+    /// let learnable = Learnable { classes: Some(vec![0, 1]), ..Learnable::default() };
+    /// let known = Known::new(vec![1], vec![Some(1)], vec![]).unwrap();          // of node 1 alone
+    /// let d = Dataset::builder("d").graphs(vec![path]).items(Item::Node, learnable, vec![known]).build()?;
+    /// assert_eq!(d.known(Item::Node, 0).label(0), Some(1));
+    /// # Ok::<(), ppgn_graph::Error>(())
+    /// ```
+    pub fn items(mut self, item: Item, learnable: Learnable, known: Vec<Known>) -> Self {
+        match item {
+            Item::Node => self.nodes = (learnable, known),
+            Item::Pair => self.pairs = (learnable, known),
+        }
+        self
+    }
+
     /// Sets the schema, with names for its columns, instead of the one that [`Schema::of`] finds.
     pub fn schema(mut self, schema: Schema) -> Self {
         self.schema = Some(schema);
@@ -317,6 +380,15 @@ impl DatasetBuilder {
                 self.target_values.len()
             )));
         }
+        for (item, known) in [(Item::Node, &self.nodes.1), (Item::Pair, &self.pairs.1)] {
+            if !known.is_empty() && known.len() != n {
+                return Err(Error::unfit(format!(
+                    "what is known of {}s is of {} graphs, and there are {n}",
+                    item.name(),
+                    known.len()
+                )));
+            }
+        }
         let header = Header {
             name: self.name,
             graphs: n,
@@ -330,15 +402,27 @@ impl DatasetBuilder {
                 .map(|l| LabelColumn::new("", l.iter().flatten().copied()).values().to_vec()),
             class_names: self.class_names,
             targets: self.targets,
+            nodes: self.nodes.0,
+            pairs: self.pairs.0,
             folds: self.folds,
             provenance: self.provenance,
         };
         let (labels, mut ids) = (self.labels, self.ids);
         let values = self.target_values;
+        let (nodes, pairs) = (self.nodes.1, self.pairs.1);
         let records = self.graphs.into_iter().enumerate().map(|(i, graph)| {
             let label = labels.as_ref().and_then(|l| l[i]);
             let id = ids.as_mut().and_then(|ids| ids[i].take());
-            Ok(Record { graph, id, label, targets: values[i * width..(i + 1) * width].to_vec() })
+            let of = |known: &[Known]| known.get(i).cloned().unwrap_or_default();
+            let (nodes, pairs) = (of(&nodes), of(&pairs));
+            Ok(Record {
+                graph,
+                id,
+                label,
+                targets: values[i * width..(i + 1) * width].to_vec(),
+                nodes,
+                pairs,
+            })
         });
         Dataset::collect(header, records)
     }

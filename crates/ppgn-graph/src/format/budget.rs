@@ -2,6 +2,7 @@
 //! on the graphs that come out of an archive.
 
 use super::source::Limits;
+use crate::dataset::Record;
 use crate::error::{Defect, Remedy, Result};
 use crate::graph::Graph;
 
@@ -50,6 +51,12 @@ pub(crate) struct Meter {
 impl Meter {
     pub(crate) fn new(file: String, limit: Option<u64>) -> Self {
         Meter { file, limit: limit.map(|limit| limit.max(HARMLESS)), used: 0 }
+    }
+
+    /// The graph, and what is known of its nodes and pairs.
+    pub(crate) fn record(&mut self, record: &Record) -> Result<()> {
+        self.used += (record.nodes.heap_bytes() + record.pairs.heap_bytes()) as u64;
+        self.add(&record.graph)
     }
 
     pub(crate) fn add(&mut self, graph: &Graph) -> Result<()> {

@@ -7,19 +7,21 @@
 //! ```
 //!
 //! A row names its graph by id, by the name of its file, or by its position, counted from 0; a table without such a column
-//! has its rows in the order of the graphs. Whatever classes and targets the graphs came with are replaced.
+//! has its rows in the order of the graphs. Whatever classes and targets the graphs came with are replaced. A table with a
+//! column of nodes is about those ([`super::item_labels`]).
 
 use super::columns::{Classes, Columns, Learned, is_missing};
 use super::csv::Csv;
+use super::item_labels::{self, Place};
 use super::lines::{integer, real, show};
 use super::{Limits, Source};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Item, Known};
 use crate::error::{Defect, Error, Remedy, Result};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// The names of a column that says which graph a row is about.
-const KEYS: [&str; 15] = [
+pub(super) const KEYS: [&str; 15] = [
     "id",
     "graph",
     "graph_id",
@@ -45,7 +47,11 @@ const CLASSES: [&str; 4] = ["class", "label", "category", "class_label"];
 pub(crate) fn apply(dataset: &Dataset, path: &Path, class: Option<&str>, limits: Limits) -> Result<Dataset> {
     let (source, entry) = open(path, limits)?;
     let file = source.describe(&entry);
-    let survey = Survey::of(Csv::open(source.lines(&entry)?)?)?;
+    let csv = Csv::open(source.lines(&entry)?)?;
+    if let Some(place) = Place::of(csv.names()) {
+        return item_labels::apply(dataset, (&source.afresh(), &entry), &place, class, limits);
+    }
+    let survey = Survey::of(csv)?;
     let key = survey.key(dataset);
     let class = survey.class(class, key, &file)?;
     let rows = match key {
@@ -82,6 +88,12 @@ fn open(path: &Path, limits: Limits) -> Result<(Source, super::Entry)> {
     }
 }
 
+/// What is known of the nodes or pairs of all graphs; nothing where there is nothing to learn of them.
+fn all_known(dataset: &Dataset, item: Item) -> Vec<Known> {
+    let graphs = if dataset.learnable(item).is_empty() { 0 } else { dataset.len() };
+    (0..graphs).map(|g| dataset.known(item, g)).collect()
+}
+
 /// The dataset with what was learned, where graph g is in row `of_graphs[g]`.
 fn build(
     dataset: &Dataset,
@@ -104,6 +116,8 @@ fn build(
         .ids((0..dataset.len()).map(|i| dataset.id(i).map(String::from)).collect())
         .schema(header.schema.clone())
         .folds(header.folds.clone())
+        .items(Item::Node, header.nodes.clone(), all_known(dataset, Item::Node))
+        .items(Item::Pair, header.pairs.clone(), all_known(dataset, Item::Pair))
         .provenance(provenance);
     let classes = learned.classes.map(|classes| match classes {
         Classes::Numbers(list) => {
@@ -172,18 +186,8 @@ impl Survey {
             return Ok(Some(wanted.to_string()));
         }
         let others: Vec<usize> = (0..self.names.len()).filter(|c| Some(*c) != key).collect();
-        let called = others.iter().find(|c| CLASSES.contains(&self.names[**c].to_lowercase().as_str()));
         let words: Vec<usize> = others.iter().copied().filter(|c| self.words[*c].is_some()).collect();
-        match (called, &words[..]) {
-            (Some(c), _) | (None, [c]) => Ok(Some(self.names[*c].clone())),
-            (None, []) => Ok(None),
-            (None, several) => {
-                let names: Vec<&str> = several.iter().map(|c| self.names[*c].as_str()).collect();
-                let message =
-                    format!("several columns have words, {}: which one has the classes?", names.join(", "));
-                Err(Defect::new(file, message).remedy(Remedy::NameClass).into())
-            }
-        }
+        class_column(&self.names, &others, &words, file)
     }
 
     /// The row of each graph, by the names in column `key`.
@@ -248,19 +252,40 @@ impl Survey {
     }
 }
 
+/// The column of classes among `others`, of which `words` have cells that are not numbers: the one called so, or the only one
+/// with words.
+pub(super) fn class_column(
+    names: &[String],
+    others: &[usize],
+    words: &[usize],
+    file: &str,
+) -> Result<Option<String>> {
+    let called = others.iter().find(|c| CLASSES.contains(&names[**c].to_lowercase().as_str()));
+    match (called, words) {
+        (Some(c), _) | (None, [c]) => Ok(Some(names[*c].clone())),
+        (None, []) => Ok(None),
+        (None, several) => {
+            let names: Vec<&str> = several.iter().map(|c| names[*c].as_str()).collect();
+            let message =
+                format!("several columns have words, {}: which one has the classes?", names.join(", "));
+            Err(Defect::new(file, message).remedy(Remedy::NameClass).into())
+        }
+    }
+}
+
 struct Rows {
     of_graphs: Vec<Option<usize>>,
     notes: Vec<String>,
 }
 
 /// The graphs of a dataset by what rows can call them.
-struct Names<'a> {
+pub(super) struct Names<'a> {
     dataset: &'a Dataset,
     ids: HashMap<&'a str, Option<usize>>,
 }
 
 impl<'a> Names<'a> {
-    fn of(dataset: &'a Dataset) -> Self {
+    pub(super) fn of(dataset: &'a Dataset) -> Self {
         let mut ids = HashMap::new();
         for graph in 0..dataset.len() {
             if let Some(id) = dataset.id(graph) {
@@ -278,7 +303,7 @@ impl<'a> Names<'a> {
     }
 
     /// The graph that a cell means, if there is one; an error where there are several, or a position that is none.
-    fn find(&self, cell: &str) -> Result<Option<usize>, String> {
+    pub(super) fn find(&self, cell: &str) -> Result<Option<usize>, String> {
         match self.by_name(cell) {
             Some(Some(graph)) => return Ok(Some(graph)),
             Some(None) => return Err(format!("several graphs are called {}", show(cell.as_bytes()))),
@@ -293,7 +318,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn examples(&self) -> String {
+    pub(super) fn examples(&self) -> String {
         let shown: Vec<String> = (0..self.dataset.len())
             .take(3)
             .filter_map(|g| self.dataset.id(g))

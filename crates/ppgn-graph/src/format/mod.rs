@@ -28,6 +28,7 @@ mod edges;
 mod gml;
 pub mod graph6;
 mod graphml;
+mod item_labels;
 mod jsonl;
 mod labels;
 pub mod lines;
@@ -191,7 +192,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     match load(path, options, &mut report)? {
         Loaded::Whole(dataset) => Ok(dataset),
         Loaded::Stream(Records { header, records }, mut meter) => {
-            let metered = records.map(|record| record.and_then(|r| meter.add(&r.graph).map(|()| r)));
+            let metered = records.map(|record| record.and_then(|r| meter.record(&r).map(|()| r)));
             Dataset::collect(header, metered)
         }
     }
@@ -256,7 +257,7 @@ fn load<'a>(path: impl AsRef<Path>, options: &ReadOptions, report: &'a mut Repor
             // What is learned of a graph may be in any row.
             let mut meter = meter;
             let Records { header, records } = records;
-            let metered = records.map(|record| record.and_then(|r| meter.add(&r.graph).map(|()| r)));
+            let metered = records.map(|record| record.and_then(|r| meter.record(&r).map(|()| r)));
             Dataset::collect(header, metered)?
         }
         Format::Text => text::read(&source, &entry, report)?,

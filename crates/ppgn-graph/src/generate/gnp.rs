@@ -32,11 +32,11 @@ pub(super) const GNP: Generator = Generator {
     },
 };
 
-struct Gnp {
-    n: u32,
-    p: f64,
-    directed: bool,
-    loops: bool,
+pub(super) struct Gnp {
+    pub(super) n: u32,
+    pub(super) p: f64,
+    pub(super) directed: bool,
+    pub(super) loops: bool,
 }
 
 impl Gnp {
@@ -58,13 +58,13 @@ impl Gnp {
     }
 
     /// A number of arcs that is not exceeded: ten deviations above the mean.
-    fn likely_arcs(&self) -> u64 {
+    pub(super) fn likely_arcs(&self) -> u64 {
         let edges = self.mean() + 10.0 * self.mean().sqrt() + 10.0;
         (if self.directed { edges } else { 2.0 * edges }) as u64
     }
 
     /// O(n + m).
-    fn draw(&self, random: &mut Stream) -> Result<Graph> {
+    pub(super) fn draw(&self, random: &mut Stream) -> Result<Graph> {
         let edges = self.edges(random);
         match self.directed {
             true => Ok(Graph::directed(self.n as usize, edges)?),

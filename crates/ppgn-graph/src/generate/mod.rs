@@ -15,6 +15,7 @@ mod csl;
 mod families;
 mod figure1;
 mod gnp;
+mod learned;
 mod paley;
 mod regular;
 mod rows;
@@ -22,7 +23,7 @@ mod spec;
 mod strongly_regular;
 mod tree;
 
-use crate::dataset::{Dataset, Provenance, Target};
+use crate::dataset::{Dataset, Item, Known, Learnable, Provenance, Target};
 use crate::error::{Error, Result};
 use crate::format::lines::show;
 use crate::graph::Graph;
@@ -69,6 +70,8 @@ const SEED: Parameter = Parameter::new("seed", "0", "the random seed, a whole nu
 struct Made {
     graphs: Vec<Graph>,
     labels: Option<Vec<i64>>,
+    /// What is to be learned of nodes or pairs, and what is known of those of every graph.
+    items: Option<(Item, Learnable, Vec<Known>)>,
     /// Targets, and their values graph by graph.
     targets: Option<(Vec<Target>, Vec<f64>)>,
 }
@@ -100,7 +103,7 @@ impl From<Graph> for Made {
     }
 }
 
-static GENERATORS: [Generator; 21] = [
+static GENERATORS: [Generator; 23] = [
     csl::CSL,
     cfi::CFI,
     figure1::FIGURE1,
@@ -122,6 +125,8 @@ static GENERATORS: [Generator; 21] = [
     regular::REGULAR,
     atlas::ATLAS,
     counting::COUNTING,
+    learned::SHORT_CYCLES,
+    learned::DISTANCES,
 ];
 
 /// All generators.
@@ -194,8 +199,12 @@ pub fn generate(spec: &str) -> Result<Dataset> {
         Some((targets, values)) => builder.targets(targets, values),
         None => builder,
     };
-    match made.labels {
-        Some(labels) => builder.labels(labels).build(),
+    let builder = match made.labels {
+        Some(labels) => builder.labels(labels),
+        None => builder,
+    };
+    match made.items {
+        Some((item, learnable, known)) => builder.items(item, learnable, known).build(),
         None => builder.build(),
     }
 }
@@ -246,7 +255,7 @@ mod tests {
             refused("gird"),
             "there is no generator `gird`, did you mean `grid`? There are csl, cfi, figure1, rook, shrikhande, \
              paley, petersen, cycles, path, star, grid, complete, bipartite, circulant, prism, hypercube, tree, \
-             gnp, regular, atlas, counting"
+             gnp, regular, atlas, counting, short-cycles, distances"
         );
         assert!(refused("cube").contains("did you mean `hypercube`?"));
         assert!(refused("\u{1b}[31m").starts_with("there is no generator `\\x1b[31m`."));

@@ -13,6 +13,7 @@ pub use builder::{GraphBuilder, Merged};
 pub use derive::Transposed;
 pub use error::GraphError;
 
+use crate::dataset::Item;
 use std::sync::Arc;
 
 /// A rectangular array, one row per node or arc; without columns where the graph lacks the feature.
@@ -29,6 +30,16 @@ impl<T: Copy> Table<T> {
 
     fn row(&self, i: usize) -> &[T] {
         &self.values[i * self.width..(i + 1) * self.width]
+    }
+
+    /// The table without these columns.
+    fn without(&self, columns: &[usize]) -> Self {
+        if columns.is_empty() {
+            return self.clone();
+        }
+        let kept: Vec<usize> = (0..self.width).filter(|c| !columns.contains(c)).collect();
+        let rows = self.values.chunks_exact(self.width.max(1));
+        Table::new(kept.len(), rows.flat_map(|row| kept.iter().map(|&c| row[c])).collect())
     }
 
     /// Row `order[i]` of this table as row i.
@@ -237,6 +248,18 @@ impl Graph {
     pub(crate) fn set_node_attributes(&mut self, width: usize, values: Vec<f64>) {
         assert_eq!(values.len(), self.nodes() * width, "`width` attributes per node");
         Arc::make_mut(&mut self.0).node_attributes = Table::new(width, values);
+    }
+
+    /// The graph without these columns of labels and attributes, of nodes or of edges.
+    pub(crate) fn without(&self, item: Item, labels: &[usize], attributes: &[usize]) -> Self {
+        let mut inner = (*self.0).clone();
+        let (own, real) = match item {
+            Item::Node => (&mut inner.node_labels, &mut inner.node_attributes),
+            Item::Pair => (&mut inner.edge_labels, &mut inner.edge_attributes),
+        };
+        *own = own.without(labels);
+        *real = real.without(attributes);
+        Graph(Arc::new(inner))
     }
 
     /// The graph with each label replaced, given its column and raw value.

@@ -3,7 +3,7 @@
 use petgraph::algo::is_isomorphic_matching;
 use petgraph::graph::UnGraph;
 use ppgn_graph::generate::{generate, generators};
-use ppgn_graph::{Dataset, Graph};
+use ppgn_graph::{Dataset, Graph, Item};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn no_spec_panics(spec in "[a-z]{0,6}(:[a-z0-9=,+._-]{0,24})?", name in 0usize..19, rest in "[ -~é]{0,12}") {
+    fn no_spec_panics(spec in "[a-z]{0,6}(:[a-z0-9=,+._-]{0,24})?", name in 0usize..23, rest in "[ -~é]{0,12}") {
         let _ = generate(&spec);
         let generator = &generators()[name];
         let _ = generate(&format!("{}:{rest}", generator.name));
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn no_number_panics(name in 0usize..19, parameter in 0usize..6, value in prop_oneof![0u64..16, any::<u64>()]) {
+    fn no_number_panics(name in 0usize..23, parameter in 0usize..6, value in prop_oneof![0u64..16, any::<u64>()]) {
         let generator = &generators()[name];
         if let Some(parameter) = generator.parameters.get(parameter) {
             // Large values within the limits would only cost time.
@@ -230,6 +230,13 @@ fn digest(dataset: &Dataset) -> u64 {
         g.offsets().iter().chain(g.targets()).for_each(|&x| feed(x.into()));
         for u in 0..g.nodes() {
             g.node_labels(u).iter().for_each(|&label| feed(label as u64));
+        }
+        for known in [Item::Node, Item::Pair].map(|item| dataset.known(item, i)) {
+            for (row, &place) in known.places().iter().enumerate() {
+                feed(place);
+                known.label(row).into_iter().for_each(|label| feed(label as u64));
+                known.values(row).iter().for_each(|y| feed(y.to_bits()));
+            }
         }
     }
     hash
@@ -290,6 +297,12 @@ const GOLDEN: &[(&str, u64)] = &[
     ("regular:count=10", 0xb016_c531_31b2_b1d5),
     ("regular:n=1000,d=4,seed=3", 0xb4b2_e355_0ac1_0c18),
     ("regular:n=60,d=40", 0x5121_cf31_c9b5_6f1a),
+    ("atlas", 0x72bd_60bd_d27d_d123),
+    ("counting", 0x0e44_fe3e_e000_22bf),
+    ("short-cycles", 0x94a1_a0f3_7744_18a7),
+    ("short-cycles:n=20,p=0.5,count=3,seed=7", 0xdc76_0513_7a03_f536),
+    ("distances", 0x742b_a0eb_349a_4e15),
+    ("distances:n=20,p=0.1,count=3,seed=7", 0x8c9f_54f7_53e1_3cab),
 ];
 
 /// `docs/generators.md` lists every generator with all parameters and defaults, and its examples work.

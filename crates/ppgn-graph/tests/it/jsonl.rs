@@ -144,7 +144,7 @@ fn headers_that_are_none() {
         ("{\"ppgn\":0}\n", "F:1: version 0 of the format, this ppgn reads version 1"),
         (
             "{\"ppgn\":1,\"naem\":\"x\"}\n",
-            "F:1: the key `naem` is not known; there are `ppgn`, `name`, `graphs`, `directed`, `schema`, `classes`, `targets`, `folds`, `provenance` (column 16)",
+            "F:1: the key `naem` is not known; there are `ppgn`, `name`, `graphs`, `directed`, `schema`, `classes`, `targets`, `nodes`, `pairs`, `folds`, `provenance` (column 16)",
         ),
         (
             "{\"ppgn\":1,\"directed\":true,\"schema\":{\"directed\":false}}",
@@ -198,7 +198,7 @@ fn bad_lines_are_told_and_passed_over() {
         [
             "F:3: graph 1: node 2 is out of range, the graph has 2 nodes (numbered from 0)",
             "F:4: graph 2: not a graph such as {\"n\":2,\"edges\":[[0,1]]}",
-            "F:5: graph 3: the key `x` is not known; there are `n`, `id`, `label`, `targets`, `edges`, `node_labels`, `node_attributes`, `edge_labels`, `edge_attributes`, `positions` (column 10)",
+            "F:5: graph 3: the key `x` is not known; there are `n`, `id`, `label`, `targets`, `edges`, `node_labels`, `node_attributes`, `edge_labels`, `edge_attributes`, `positions`, `node_classes`, `node_targets`, `pair_classes`, `pair_targets` (column 10)",
             "F:6: graph 4: the line ends in the middle of a value: the file is cut short, or the line is broken in two",
         ]
     );

@@ -8,6 +8,7 @@ mod fuzz;
 mod generate;
 mod graph6;
 mod hostile;
+mod items;
 mod jsonl;
 mod labels;
 mod locate;

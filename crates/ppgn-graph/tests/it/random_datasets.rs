@@ -66,12 +66,8 @@ pub(crate) fn anything() -> impl Strategy<Value = Dataset> {
                         let known = |i: usize| !(gaps && missing[i]);
                         let targets = record.targets.iter().enumerate();
                         let targets = targets.map(|(i, &y)| if known(i) { y } else { f64::NAN }).collect();
-                        Ok(Record {
-                            id,
-                            label: record.label.filter(|_| known(3)),
-                            targets,
-                            graph: record.graph,
-                        })
+                        let label = record.label.filter(|_| known(3));
+                        Ok(Record { id, label, targets, ..record })
                     });
                     Dataset::collect(header, records).unwrap()
                 },
@@ -157,6 +153,7 @@ fn dataset(shape: Shape, loops: bool) -> impl Strategy<Value = Dataset> {
                         format: texts[5].clone(),
                         notes: texts[6..8].to_vec(),
                     },
+                    ..Header::default()
                 };
                 Dataset::collect(header, records.into_iter().map(Ok)).unwrap()
             },
@@ -212,7 +209,7 @@ fn size() -> impl Strategy<Value = usize> {
 fn record(shape: Shape, loops: bool) -> impl Strategy<Value = Record> {
     let label = label().prop_map(move |l| shape.classes.then_some(l));
     (size().prop_flat_map(move |n| graph(n, shape, loops)), label, vec(real(), shape.targets))
-        .prop_map(|(graph, label, targets)| Record { graph, id: None, label, targets })
+        .prop_map(|(graph, label, targets)| Record { label, targets, ..graph.into() })
 }
 
 fn graph(n: usize, shape: Shape, loops: bool) -> impl Strategy<Value = Graph> {

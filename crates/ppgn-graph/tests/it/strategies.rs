@@ -96,7 +96,7 @@ fn records(shape: Shape, options: Options) -> impl Strategy<Value = Record> {
                 b.positions(positions);
             }
             let (graph, _) = b.build_merging().unwrap();
-            Record { graph, id: None, label: shape.classes.then_some(class), targets }
+            Record { label: shape.classes.then_some(class), targets, ..graph.into() }
         })
     })
 }

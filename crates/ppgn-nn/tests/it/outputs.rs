@@ -6,8 +6,8 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, Schema};
 use ppgn_nn::{
-    Adam, Batch, BlockConfig, Colours, Evaluated, Level, Loss, Matrix, Model, Norm, Ppgn, PpgnConfig,
-    Precision, SuffixKind, Values, clip,
+    Adam, Batch, BlockConfig, Colours, Dropout, Evaluated, Level, Loss, Matrix, Model, Norm, Ppgn,
+    PpgnConfig, Precision, SuffixKind, Values, clip,
 };
 
 /// Networks with either level and either suffix.
@@ -93,6 +93,33 @@ fn the_quotient_has_the_scores_and_gradients_of_the_dense_space() {
             let a = a.to_f64();
             assert!(distance(&a, &b.to_f64()) <= 1e-9 * largest(&a).max(1.0));
         }
+    }
+}
+
+/// Dropout acts on what is gathered for a node or pair: the same on both spaces, and a mask of its own for each.
+#[test]
+fn dropout_is_the_same_on_both_spaces() {
+    for config in configs(1) {
+        let network = biased(&config, 8, Precision::F64);
+        let batches = both(&config);
+        let items = batches[0].items(config.level);
+        let slopes: Vec<f64> = (0..items * 3).map(|i| (i as f64).sin()).collect();
+        let dropout = Dropout { probability: 0.4, seed: 1, epoch: 2, step: 3, graphs: &[5, 0, 2, 4, 0] };
+        let run = |batch: &Batch, dropout| {
+            network.backward_dropped(Vec::new(), batch, dropout, weighted(&slopes)).unwrap()
+        };
+        let [a, b] = [&batches[0], &batches[1]].map(|batch| run(batch, Some(dropout)));
+        let (s, t) = (numbers(a.scores), numbers(b.scores));
+        assert!(distance(&s, &t) <= 1e-10 * largest(&s).max(1.0));
+        for (a, b) in a.gradients.iter().zip(&b.gradients) {
+            let a = a.to_f64();
+            assert!(distance(&a, &b.to_f64()) <= 1e-9 * largest(&a).max(1.0));
+        }
+        let plain = numbers(run(&batches[1], None).scores);
+        assert!(distance(&s, &plain) > 1e-3, "without dropout");
+        // The nodes of a vertex-transitive graph have one colour, and masks of their own.
+        let second = &s[3 * config.level.items(6)..][..6];
+        assert!(distance(&second[..3], &second[3..]) > 1e-6, "{second:?}");
     }
 }
 

@@ -14,7 +14,7 @@ type Figure = Option<Option<f64>>;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The mean loss per graph (for regression summed over the standardised targets).
+    /// The mean loss per graph, node or pair (for regression summed over the standardised targets).
     pub loss: f64,
     /// For classification, the accuracy, as a fraction.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -191,7 +191,7 @@ impl Sums {
         Sums { graphs: Vec::new(), loss: 0.0, scores: Vec::new() }
     }
 
-    /// A batch: its summed loss and its scores.
+    /// A batch: its summed loss, and the scores of the rows that count.
     pub(crate) fn add(&mut self, graphs: &[u32], loss: f64, scores: &[f64]) {
         self.graphs.extend_from_slice(graphs);
         self.loss += loss;
@@ -215,7 +215,7 @@ impl Sums {
     }
 }
 
-/// The figures of scores for these graphs, as the network puts them out, and for classes the confusion matrix.
+/// The figures of scores for the rows of these graphs, as the network puts them out, and for classes the confusion matrix.
 pub(crate) fn figures(
     prepared: &Prepared,
     graphs: &[u32],

@@ -1,11 +1,11 @@
 //! The figures of the best network of a finished run, set by set, each beside its baseline.
 
 use super::{Metric, Part, Sums, figures, prior};
-use crate::data::{Goal, Prepared, columns};
+use crate::data::{Goal, Prepared};
 use crate::error::{Error, Result};
-use ppgn_graph::Dataset;
+use crate::labelling::{Labelling, noun};
 use ppgn_graph::split::Split;
-use ppgn_nn::{Matrix, Ppgn, Values};
+use ppgn_nn::{Level, Matrix, Ppgn, Values};
 use serde::{Deserialize, Serialize};
 
 /// What the best network gives on one set of graphs.
@@ -14,6 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// The number of graphs.
     pub graphs: usize,
+    /// With outputs per node, the number of nodes of which something is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nodes: Option<usize>,
+    /// With outputs per pair, the number of pairs of which something is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pairs: Option<usize>,
     /// Its figures.
     pub metrics: Part,
     /// The figures of the baseline, which looks at no graph: it predicts the shares of the classes in the training set (so the
@@ -40,6 +46,34 @@ pub struct Sets {
 }
 
 impl Measured {
+    /// The figures of a set of graphs with this many rows.
+    pub(crate) fn new(
+        level: Level,
+        (graphs, rows): (usize, usize),
+        metrics: Part,
+        baseline: Part,
+        confusion: Vec<Vec<u64>>,
+    ) -> Self {
+        let of = |wanted| (level == wanted).then_some(rows);
+        Measured { graphs, nodes: of(Level::Node), pairs: of(Level::Pair), metrics, baseline, confusion }
+    }
+
+    /// How large the set is, in words: `20 graphs`, `20 graphs, 180 nodes`.
+    pub fn size(&self) -> String {
+        let counted = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let items = self.nodes.or(self.pairs).map(|n| format!(", {}", counted(n, self.item())));
+        counted(self.graphs, "graph") + &items.unwrap_or_default()
+    }
+
+    /// What has classes or targets: `graph`, `node` or `pair`.
+    pub fn item(&self) -> &'static str {
+        match (self.nodes, self.pairs) {
+            (Some(_), _) => "node",
+            (_, Some(_)) => "pair",
+            _ => "graph",
+        }
+    }
+
     /// The classes, by their place among the run's, that no graph of the set has.
     pub fn absent(&self) -> Vec<usize> {
         let of = |row: &Vec<u64>| row.iter().sum::<u64>();
@@ -66,7 +100,8 @@ impl Sets {
             }
             let (metrics, confusion) = evaluate(network, graphs)?.figures(prepared);
             let baseline = baseline(prepared, graphs)?;
-            Ok(Some(Measured { graphs: graphs.len(), metrics, baseline, confusion }))
+            let size = (graphs.len(), prepared.rows(graphs));
+            Ok(Some(Measured::new(prepared.labelling.level, size, metrics, baseline, confusion)))
         };
         let Split { train, validation, test } = &prepared.split;
         Ok(Sets { train: one(train)?, validation: one(validation)?, test: one(test)? })
@@ -95,9 +130,11 @@ fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
         // Targets are standardised by the training set: their mean is 0.
         Goal::Targets(targets) => vec![0.0; targets.len()],
     };
-    let scores = row.repeat(graphs.len());
-    let matrix = Matrix::new(graphs.len(), row.len(), Values::F64(scores.clone()))?;
-    let loss = prepared.mean_loss(prepared.loss(&matrix, graphs)?.value, graphs);
+    let rows = prepared.rows(graphs);
+    let scores = row.repeat(rows);
+    let matrix = Matrix::new(rows, row.len(), Values::F64(scores.clone()))?;
+    let loss = prepared.loss_of(&matrix, prepared.known(graphs))?;
+    let loss = prepared.mean_loss(loss.value, graphs);
     Ok(figures(prepared, graphs, loss, &scores).0)
 }
 
@@ -106,7 +143,7 @@ fn baseline(prepared: &Prepared, graphs: &[u32]) -> Result<Part> {
 pub(crate) fn selectable(
     select: super::Selection,
     goal: &Goal,
-    dataset: &Dataset,
+    labelling: &Labelling,
     split: &Split,
 ) -> Result<()> {
     let (name, graphs) = match (&split.validation[..], &split.test[..]) {
@@ -131,7 +168,8 @@ pub(crate) fn selectable(
     }
     let why = match (metric, goal) {
         (Metric::RocAuc | Metric::AveragePrecision, Goal::Classes(classes)) => {
-            let occurs = |class: usize| graphs.iter().any(|&g| dataset.class(g as usize) == Some(class));
+            let occurs =
+                |class: usize| labelling.rows_of(graphs).any(|row| labelling.class(row) == Some(class));
             // Of two classes, the average precision is that of the second.
             let first = usize::from(metric == Metric::AveragePrecision && classes.len() == 2);
             let absent = (first..classes.len()).find(|&class| !occurs(class));
@@ -139,15 +177,16 @@ pub(crate) fn selectable(
         }
         (Metric::RocAuc | Metric::AveragePrecision, Goal::Labels(labels)) => {
             // The mean is over the labels for which it is defined: there must be one.
-            let columns = columns(dataset, labels)?;
-            let defined = |&c: &usize| {
-                let has = |y: f64| graphs.iter().any(|&g| dataset.targets(g as usize)[c] == y);
+            let defined = |c: usize| {
+                let has = |y: f64| labelling.rows_of(graphs).any(|row| labelling.values(row)[c] == y);
                 has(1.0) && (has(0.0) || metric == Metric::AveragePrecision)
             };
             let none = "no label is both present and absent in it";
-            (!columns.iter().any(defined)).then(|| none.to_string())
+            (!(0..labels.len()).any(defined)).then(|| none.to_string())
         }
-        (Metric::R2, _) if graphs.len() < 2 => Some("it has a single graph".to_string()),
+        (Metric::R2, _) if labelling.rows_of(graphs).nth(1).is_none() => {
+            Some(format!("it has a single {}", noun(labelling.level)))
+        }
         _ => None,
     };
     match why {

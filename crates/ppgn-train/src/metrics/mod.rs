@@ -10,7 +10,6 @@ mod epoch;
 mod labels;
 mod measured;
 mod metric;
-mod predictions;
 mod ranking;
 mod selection;
 mod values;
@@ -20,14 +19,12 @@ pub use epoch::{Best, Epoch, Last, Part};
 pub use labels::{LabelMetrics, multi_label};
 pub use measured::{Measured, Sets};
 pub use metric::Metric;
-pub use predictions::{baseline_row, figures_of};
 pub use ranking::{average_precision, roc_auc};
 pub use selection::Selection;
 pub use values::{ValueMetrics, regression};
 
 pub(crate) use epoch::{Sums, figures, sigmoid, softmax};
 pub(crate) use measured::selectable;
-pub(crate) use predictions::beside_baseline;
 
 /// The index of the largest number; the first one in case of a tie.
 pub(crate) fn argmax(row: &[f64]) -> usize {

@@ -5,7 +5,8 @@ use super::numbers::numbers;
 use super::spread::Spreads;
 use crate::ensemble::{Ensemble, SEEDS};
 use crate::error::{Error, Result};
-use crate::metrics::{Measured, Part, Sets, baseline_row, beside_baseline};
+use crate::items::Truth;
+use crate::metrics::{Measured, Part, Sets};
 use crate::predict::Prediction;
 use crate::run::{Summary, write_json};
 use crate::session::Session;
@@ -110,7 +111,7 @@ impl Seeds {
     }
 
     /// Runs what is missing, averages the predictions, writes `seeds.json` to the folder and returns the result with the
-    /// averaged prediction for every graph; `None` if it was stopped.
+    /// averaged prediction for every graph (node, pair); `None` if it was stopped.
     pub fn run(
         &self,
         session: &Session,
@@ -127,7 +128,7 @@ impl Seeds {
             Err(Error::Interrupted) => return Ok(None),
             predictions => predictions?,
         };
-        let report = self.report(dataset, &summaries, &predictions, seconds_training);
+        let report = self.report(dataset, &summaries, &predictions, seconds_training)?;
         write_json(&self.folder.join(SEEDS), &report)?;
         Ok(Some((report, predictions)))
     }
@@ -138,7 +139,7 @@ impl Seeds {
         summaries: &[Summary],
         predictions: &[Prediction],
         seconds_training: f64,
-    ) -> SeedsReport {
+    ) -> Result<SeedsReport> {
         let settings = &self.jobs[0].settings;
         let over = |of: fn(&Sets) -> &Option<Measured>| {
             let parts: Option<Vec<&Part>> = summaries
@@ -147,14 +148,12 @@ impl Seeds {
                 .collect();
             parts.map(|parts| Spreads::of(&settings.goal, &parts))
         };
-        let row = baseline_row(settings, dataset, &self.split.train);
-        let measured = |graphs: &[u32]| {
-            let numbers: Vec<f64> =
-                graphs.iter().flat_map(|&g| predictions[g as usize].numbers().to_vec()).collect();
-            beside_baseline(settings, dataset, graphs, &numbers, &row)
-        };
+        let truth = Truth::of(settings, dataset)?;
+        let row = truth.baseline(&self.split.train);
+        let numbers = |item: usize| predictions[item].numbers();
+        let measured = |graphs: &[u32]| truth.beside_baseline(graphs, numbers, &row);
         let runs = self.seeds.iter().zip(summaries);
-        SeedsReport {
+        Ok(SeedsReport {
             dataset: settings.dataset.clone(),
             preset: settings.preset().to_string(),
             seeds: self.seeds.clone(),
@@ -174,7 +173,7 @@ impl Seeds {
                 test: measured(&self.split.test),
             },
             seconds_training,
-        }
+        })
     }
 }
 

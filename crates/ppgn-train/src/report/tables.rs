@@ -79,7 +79,7 @@ fn table(first: &str, sets: &[(&str, &Measured)], rows: Vec<Row>) -> String {
     let mut html = format!("<div class=scroll><table>\n<tr><th>{first}");
     html += if units { "<th>unit" } else { "" };
     for (name, set) in sets {
-        let _ = write!(html, "<th class=n>{name}<small>{} graphs</small>", set.graphs);
+        let _ = write!(html, "<th class=n>{name}<small>{}</small>", set.size());
     }
     html += "</tr>\n";
     for (name, unit, cells) in rows {
@@ -125,6 +125,7 @@ pub(super) fn confusion(name: &str, set: &Measured, classes: &[String]) -> Strin
 mod tests {
     use super::*;
     use crate::metrics::classification;
+    use ppgn_nn::Level;
 
     #[test]
     fn every_metric_stands_beside_its_baseline() {
@@ -133,7 +134,7 @@ mod tests {
             let found = classification(&truth, rows, 2);
             let blind = classification(&truth, &[0.5; 8], 2);
             let (metrics, baseline) = (Part::of_classes(0.1, &found), Part::of_classes(0.2, &blind));
-            Measured { graphs: 4, metrics, baseline, confusion: found.confusion }
+            Measured::new(Level::Graph, (4, 4), metrics, baseline, found.confusion)
         };
         let set = measured(&[0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9]);
         let sets = Sets { train: Some(set.clone()), validation: None, test: Some(set.clone()) };
@@ -160,12 +161,13 @@ mod tests {
             r2: vec![Some(0.5), None],
             ..Part::default()
         };
-        let set = Measured { graphs: 3, metrics: part(0.25), baseline: part(1.5), confusion: Vec::new() };
+        let set = Measured::new(Level::Node, (3, 20), part(0.25), part(1.5), Vec::new());
         let sets = Sets { test: Some(set), ..Sets::default() };
         let target = |name: &str| Target { name: name.into(), unit: "eV".into() };
         let html = metrics(&Goal::Targets(vec![target("a<b"), target("gap")]), &sets);
         assert!(html.contains("<td>a&lt;b<td>eV<td class=n>0.2500<small>1.500</small>"), "{html}");
         assert!(html.contains("<td>gap<td>eV<td class=n>-<small>-</small>"), "{html}");
+        assert!(html.contains("<small>3 graphs, 20 nodes</small>"), "{html}");
         assert!(
             html.contains("Root mean squared error at") && html.contains("<td>gap<td class=n>-"),
             "{html}"

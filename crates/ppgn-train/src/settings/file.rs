@@ -2,7 +2,7 @@
 //!
 //! A run that was not trained has no data, preset or division; its file has the placeholder values below.
 
-use super::{Division, Origin, SampleWeights, Settings, Trained, Training};
+use super::{Division, Learned, Origin, SampleWeights, Settings, Trained, Training};
 use crate::compiled::Compilation;
 use crate::data::{Goal, Scaling};
 use ppgn_graph::Schema;
@@ -41,6 +41,10 @@ pub(super) struct ConfigFile {
     scaling: Vec<Scaling>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     class_names: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    columns: Vec<String>,
+    #[serde(skip_serializing_if = "Learned::is_all", default)]
+    pairs: Learned,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     compilation: Option<Compilation>,
 }
@@ -58,8 +62,19 @@ impl Origin {
 
 impl From<Settings> for ConfigFile {
     fn from(settings: Settings) -> Self {
-        let Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names } =
-            settings;
+        let Settings {
+            dataset,
+            origin,
+            training,
+            encoding,
+            network,
+            goal,
+            schema,
+            scaling,
+            class_names,
+            columns,
+            pairs,
+        } = settings;
         let preset = origin.preset().to_string();
         let none = || Trained {
             data: String::new(),
@@ -92,6 +107,8 @@ impl From<Settings> for ConfigFile {
             schema,
             scaling,
             class_names,
+            columns,
+            pairs,
             compilation,
         }
     }
@@ -106,8 +123,20 @@ impl From<ConfigFile> for Settings {
             None if preset == IMPORT && data.is_empty() => Origin::Imported,
             None => Origin::Trained(Trained { data, read, digest, limit, preset, division, sample_weights }),
         };
-        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, class_names, .. } =
-            file;
-        Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names }
+        let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
+        let ConfigFile { class_names, columns, pairs, .. } = file;
+        Settings {
+            dataset,
+            origin,
+            training,
+            encoding,
+            network,
+            goal,
+            schema,
+            scaling,
+            class_names,
+            columns,
+            pairs,
+        }
     }
 }

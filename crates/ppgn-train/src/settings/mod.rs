@@ -8,6 +8,7 @@ mod overrides;
 mod ranges;
 mod sample_weights;
 mod schedule;
+mod taken;
 pub mod text;
 mod training;
 
@@ -18,10 +19,12 @@ pub use overrides::{Overrides, Setting};
 pub use ranges::Ranges;
 pub use sample_weights::SampleWeights;
 pub use schedule::Schedule;
+pub use taken::Learned;
 pub use training::Training;
 
 use crate::data::{Goal, Scaling};
 use crate::error::{Error, Result};
+use crate::labelling::{Labelling, Offer};
 use crate::metrics::selectable;
 use crate::objective::Task;
 use crate::preset::Preset;
@@ -29,7 +32,7 @@ use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Dataset, Schema};
-use ppgn_nn::{PpgnConfig, Precision};
+use ppgn_nn::{Level, PpgnConfig, Precision};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -55,6 +58,10 @@ pub struct Settings {
     pub scaling: Vec<Scaling>,
     /// The names of the classes, in their order, where the data calls them by name.
     pub class_names: Vec<String>,
+    /// The columns of nodes, or of edges, that are learned and so are no inputs.
+    pub columns: Vec<String>,
+    /// With outputs per pair, the pairs that were learned.
+    pub pairs: Learned,
 }
 
 /// A requested run: data, a preset and overrides. [`Settings::resolve`] resolves it.
@@ -111,7 +118,23 @@ impl<'a> Request<'a> {
 
     /// What is to be learned.
     pub fn goal(&self) -> Result<Goal> {
-        Goal::choose(self.dataset, &self.targets, self.task)
+        let level = self.overrides.level.unwrap_or_default();
+        let (dataset, columns) = self.taken(level)?;
+        self.goal_of(&dataset, level, &columns)
+    }
+
+    /// The data without the columns that are to be learned, and those columns.
+    fn taken(&self, level: Level) -> Result<(Dataset, Vec<String>)> {
+        let columns = taken::columns(self.dataset, level, &self.targets)?;
+        let numbers = taken::as_numbers(self.task);
+        Ok((taken::take(self.dataset, level, &columns, numbers)?, columns))
+    }
+
+    fn goal_of(&self, dataset: &Dataset, level: Level, columns: &[String]) -> Result<Goal> {
+        let offer = Offer::of(dataset, level);
+        // A column of classes is named like a target.
+        let targets = if !columns.is_empty() && offer.classes.is_some() { &[] } else { &self.targets[..] };
+        Goal::pick(&offer, targets, self.task)
     }
 }
 
@@ -138,10 +161,14 @@ impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
         let Request { data, dataset, read, limit, preset, overrides, .. } = request;
-        let Preset { encoding, network, training } =
-            overrides.apply(Preset::new(preset, dataset.name())?.fitted(dataset.schema()));
+        let preset_of = Preset::new(preset, dataset.name())?;
+        let level = overrides.apply(preset_of.clone()).network.level;
+        let digest = dataset.digest();
+        let (dataset, columns) = request.taken(level)?;
+        let dataset = &dataset;
+        let Preset { encoding, network, training } = overrides.apply(preset_of.fitted(dataset.schema()));
         training.validate()?;
-        let goal = request.goal()?;
+        let goal = request.goal_of(dataset, level, &columns)?;
         let encoder = encoding.encoder(dataset.schema())?;
         let network = PpgnConfig { inputs: encoder.channels().len(), outputs: goal.outputs(), ..network };
         network.validate()?;
@@ -149,31 +176,35 @@ impl Settings {
         let trained = Trained {
             data: data.to_string(),
             read: read.clone(),
-            digest: dataset.digest(),
+            digest,
             limit: *limit,
             preset: preset.to_string(),
             division: request.division.clone(),
             sample_weights: request.sample_weights.clone(),
         };
         let split = trained.split(dataset, training.seed)?;
-        selectable(training.select, &goal, dataset, &split)?;
-        goal.check(dataset, &split)?;
-        goal.weights(training.class_weights, dataset, &split.train, &trained.sample_weights)?;
+        let class_names = match &goal {
+            Goal::Classes(_) => Offer::of(dataset, level).class_names.to_vec(),
+            _ => Vec::new(),
+        };
+        let labelling = Labelling::new(dataset, level, &goal, &class_names)?;
+        selectable(training.select, &goal, &labelling, &split)?;
+        goal.check(dataset, &labelling, &split)?;
+        goal.weights(training.class_weights, &labelling, &split.train, &trained.sample_weights)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }
         Ok(Settings {
-            scaling: goal.scaling(dataset, &split.train, &trained.sample_weights)?,
+            scaling: goal.scaling_of(&labelling, &split.train, &trained.sample_weights),
             dataset: dataset.name().to_string(),
             origin: Origin::Trained(trained),
             training,
             encoding,
             network,
             schema: dataset.schema().clone(),
-            class_names: match &goal {
-                Goal::Classes(_) => dataset.header().class_names.clone(),
-                _ => Vec::new(),
-            },
+            class_names,
+            columns,
+            pairs: Learned::of(dataset, &labelling),
             goal,
         })
     }
@@ -187,9 +218,19 @@ impl Settings {
     pub(crate) fn not_trained(origin: Origin, imported: Imported) -> Result<Self> {
         let Imported { dataset, precision, encoding, network, goal, schema, scaling } = imported;
         let training = Training { precision, ..Training::default() };
-        let class_names = Vec::new();
-        let settings =
-            Settings { dataset, origin, training, encoding, network, goal, schema, scaling, class_names };
+        let settings = Settings {
+            dataset,
+            origin,
+            training,
+            encoding,
+            network,
+            goal,
+            schema,
+            scaling,
+            class_names: Vec::new(),
+            columns: Vec::new(),
+            pairs: Learned::default(),
+        };
         settings.validate()?;
         Ok(settings)
     }

@@ -11,7 +11,7 @@ use crate::objective::ClassWeights;
 use crate::preset::Preset;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::{
-    Activation, BlockConfig, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind,
+    Activation, BlockConfig, Level, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,9 @@ settings! {
     /// +degree, +distance:D (shortest paths of up to D edges) and +rrwp:K (random walks of up to K steps) go with any:
     /// paper+identity+rrwp:8
     encoding: Encoding => preset, (value_name = "ENCODING", value_parser = text::encoding);
+    /// What is learned: graph (one class, or targets, per graph), node (per node) or pair (per ordered pair of nodes:
+    /// those that have a value, edges or all) [default: graph]
+    level: Level => network, (value_name = "LEVEL", value_parser = text::named::<Level>);
     /// Order k: 1 passes messages between nodes, as strong as 1-WL; 2 computes on pairs of nodes; 3 and more on
     /// k-tuples, as strong as k-FWL, with n^k rows per graph
     order: usize => network, (value_name = "K");
@@ -181,8 +184,8 @@ mod tests {
     fn every_setting_is_a_key_and_goes_somewhere() {
         let preset = Preset::new("small", "").unwrap();
         let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
-                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nclass_weights = \"balanced\"\n\
-                      seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\norder = 7\ndepth = 7\n\
+                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nema = 0.7\nclass_weights = \"balanced\"\n\
+                      seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\nlevel = \"node\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\
                       select = \"roc-auc\"\nactivation = \"sin\"\nactivate_pooled = true\ninit_gain = 3\nencoding = { kind = \"authors\" }\n";

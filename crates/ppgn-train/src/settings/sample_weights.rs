@@ -49,11 +49,6 @@ impl SampleWeights {
         self.0.get(graph as usize).copied().unwrap_or(1.0)
     }
 
-    /// The weights of these graphs.
-    pub(crate) fn list(&self, graphs: &[u32]) -> Vec<f64> {
-        graphs.iter().map(|&g| self.of(g)).collect()
-    }
-
     /// The sum of the weights of these graphs; their number where all count the same.
     pub fn sum(&self, graphs: &[u32]) -> f64 {
         graphs.iter().map(|&g| self.of(g)).sum()

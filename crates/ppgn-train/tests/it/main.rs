@@ -2,6 +2,7 @@
 
 mod choice;
 mod expressive;
+mod levels;
 mod metrics;
 mod nothing_lost;
 mod protocols;

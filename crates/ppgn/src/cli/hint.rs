@@ -49,6 +49,10 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
         Error::Varied { name } => {
             format!("leave --{} out, or give a --grid without `{name}`", name.replace('_', "-"))
         }
+        Error::NothingAtLevel { item, columns, .. } => match columns.is_empty() {
+            true => format!("--labels gives a table with a row per {item}"),
+            false => format!("--target names one of them, --labels gives a table with a row per {item}"),
+        },
         Error::NoValidation => {
             "`ppgn train --split 80/10/10` has a validation set, and so has `ppgn cv --select validation`"
                 .into()

@@ -80,8 +80,8 @@ fn undefined(name: &str, set: &Measured, classes: &[String]) -> String {
         set.absent().iter().filter_map(|&class| classes.get(class)).map(String::as_str).collect();
     let why = match absent.len() {
         0 => "no label is both present and absent in it".to_string(),
-        1 => format!("no graph of class {} is in it", absent[0]),
-        _ => format!("no graph of classes {} is in it", absent.join(", ")),
+        1 => format!("no {} of class {} is in it", set.item(), absent[0]),
+        _ => format!("no {} of classes {} is in it", set.item(), absent.join(", ")),
     };
     let (verb, lost) = (if lost.len() == 1 { "is" } else { "are" }, lost.join(" and "));
     format!("{lost} {verb} undefined on the {name} set: {why}.\n")
@@ -131,7 +131,8 @@ mod tests {
             let rows = [0.75, 0.25].repeat(truth.len());
             let found = classification(truth, &rows, 2);
             let metrics = Part::of_classes(0.5, &found);
-            Measured { graphs: truth.len(), baseline: metrics.clone(), metrics, confusion: found.confusion }
+            let (nodes, pairs, baseline) = (None, None, metrics.clone());
+            Measured { graphs: truth.len(), nodes, pairs, baseline, metrics, confusion: found.confusion }
         };
         let sets = Sets {
             train: Some(set(&[Some(0), Some(1)])),

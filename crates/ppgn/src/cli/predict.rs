@@ -1,4 +1,4 @@
-//! `ppgn predict`: the predictions of a trained network, one row per graph.
+//! `ppgn predict`: the predictions of a trained network, one row per graph, node or pair.
 
 mod pairs;
 pub(crate) mod rows;
@@ -16,8 +16,8 @@ use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::file::write_whole;
 use ppgn::graph::split::{Split, part_names};
-use ppgn::train::metrics::{baseline_row, figures_of};
-use ppgn::train::{Ensemble, Goal, Part, Settings};
+use ppgn::nn::Level;
+use ppgn::train::{Ensemble, Goal, Part, Settings, Truth};
 use rows::{Format, Given, Rows};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -108,8 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     let seconds = start.elapsed().as_secs_f64();
     let settings = ensemble.settings();
-    let rows =
-        Rows { settings, dataset: &dataset, positions: &positions, parts: parts.as_deref(), given: &given };
+    let truth = &Truth::of(settings, &dataset)?;
+    let (data, parts) = (&dataset, parts.as_deref());
+    let rows = Rows { settings, dataset: data, truth, positions: &positions, parts, given: &given };
     match &args.out {
         Some(path) => {
             write_whole(path, rows.text(format).as_bytes())?;
@@ -117,7 +118,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None if !args.json => output::print(&rows.text(format))?,
         None => {}
     }
-    let quality = Quality::of(settings, &dataset, &given, baseline.as_deref());
+    let quality = Quality::of(truth, dataset.len(), &given, baseline.as_deref());
+    let items = match settings.network.level {
+        Level::Graph => None,
+        Level::Node => Some(("nodes", truth.items().len())),
+        Level::Pair => Some(("pairs", truth.items().len())),
+    };
     if args.json {
         let mut object = json!({
             "run": output::path(&args.run),
@@ -126,6 +132,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "out": args.out.as_deref().map(output::path),
             "seconds": seconds,
         });
+        if let Some((name, count)) = items {
+            object[name] = count.into();
+        }
         if let Some(part) = args.part {
             object["part"] = part.name().into();
         }
@@ -137,7 +146,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let wrote =
             args.out.as_ref().map(|path| format!(", written to {}", path.display())).unwrap_or_default();
         let said = quality.as_ref().map(|quality| quality.sentence(settings)).unwrap_or_default();
-        eprintln!("{}{wrote}{said} ({seconds:.2} s)", counted(dataset.len(), "graph", "graphs"));
+        let of = items.map(|(name, count)| format!(", {count} {name}")).unwrap_or_default();
+        eprintln!("{}{of}{wrote}{said} ({seconds:.2} s)", counted(dataset.len(), "graph", "graphs"));
         if let Some(quality) = &quality {
             eprint!("{}", quality.table(settings));
         }
@@ -157,9 +167,11 @@ struct Asked {
 impl Asked {
     fn of(args: &Args, ensemble: &Ensemble, whole: Dataset) -> Result<Self> {
         let own = ensemble.training_data(&whole)?;
-        let learned =
-            |(data, split): &(Dataset, Split)| baseline_row(ensemble.settings(), data, &split.train);
-        let baseline = own.as_ref().map(learned).or_else(|| ensemble.baseline().map(<[f64]>::to_vec));
+        let learned = |(data, split): &(Dataset, Split)| {
+            Truth::of(ensemble.settings(), data).map(|truth| truth.baseline(&split.train))
+        };
+        let learned = own.as_ref().map(learned).transpose()?;
+        let baseline = learned.or_else(|| ensemble.baseline().map(<[f64]>::to_vec));
         let Some(part) = args.part else {
             // A run on some of the graphs says nothing about the others.
             let own = own.filter(|(data, _)| data.len() == whole.len());
@@ -196,13 +208,11 @@ struct Quality {
 }
 
 impl Quality {
-    fn of(settings: &Settings, dataset: &Dataset, given: &Given, row: Option<&[f64]>) -> Option<Self> {
+    fn of(truth: &Truth<'_>, graphs: usize, given: &Given, row: Option<&[f64]>) -> Option<Self> {
         let Given::Predictions(predictions) = given else { return None };
-        let numbers: Vec<f64> = predictions.iter().flat_map(|p| p.numbers().to_vec()).collect();
-        let graphs: Vec<u32> = (0..dataset.len() as u32).collect();
-        let figures = |numbers: &[f64]| figures_of(settings, dataset, &graphs, numbers);
-        let (metrics, confusion) = figures(&numbers)?;
-        let baseline = row.and_then(|row| figures(&row.repeat(dataset.len()))).map(|(part, _)| part);
+        let graphs: Vec<u32> = (0..graphs as u32).collect();
+        let (metrics, confusion) = truth.figures(&graphs, |item| predictions[item].numbers())?;
+        let baseline = row.and_then(|row| truth.figures(&graphs, |_| row)).map(|(part, _)| part);
         Some(Quality { metrics, confusion, baseline })
     }
 

@@ -8,6 +8,7 @@ mod express;
 mod front;
 mod integrity;
 mod kills;
+mod levels;
 mod limits;
 mod log;
 mod molecules;

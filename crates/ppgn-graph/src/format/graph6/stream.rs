@@ -166,6 +166,8 @@ fn beyond_graph6(header: &Header) -> Vec<String> {
         ("positions", *positions),
         ("classes", header.classes.is_some()),
         ("targets", !header.targets.is_empty()),
+        ("classes or targets of nodes", !header.nodes.is_empty()),
+        ("classes or targets of pairs", !header.pairs.is_empty()),
         ("folds", !header.folds.is_empty()),
     ]
     .into_iter()

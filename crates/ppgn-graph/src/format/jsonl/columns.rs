@@ -3,7 +3,9 @@
 //! It is read straight into one array, because a list of a million small lists would take ten times the memory of the
 //! line.
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Unexpected, Visitor,
+};
 use serde::ser::{Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
@@ -98,6 +100,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Row<'_, T> {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         self.value(value)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        let start = self.0.values.len();
+        // Only some tables may have gaps.
+        let value = T::deserialize(IntoDeserializer::<E>::into_deserializer(()));
+        let entry = &"an entry of a table must be a number or a row of numbers";
+        self.0.values.push(value.map_err(|_| E::invalid_type(Unexpected::Unit, entry))?);
+        self.0.end_row(start)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<(), A::Error> {

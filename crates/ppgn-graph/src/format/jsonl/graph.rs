@@ -2,8 +2,9 @@
 
 use super::columns::{Columns, Rows};
 use super::explain;
+use super::items::{self, ItemLine, ItemWords, Maybe};
 use super::labels::{Label, LabelRow, LabelTable, Vocabulary};
-use crate::dataset::{Header, Record};
+use crate::dataset::{Header, Item, Record};
 use crate::graph::{Graph, GraphBuilder};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -29,6 +30,10 @@ pub(super) struct GraphLine {
     edge_labels: Option<LabelTable>,
     edge_attributes: Option<Columns<f64>>,
     positions: Option<Vec<[f64; 3]>>,
+    node_classes: Option<Vec<Option<Label>>>,
+    node_targets: Option<Columns<Maybe>>,
+    pair_classes: Option<Vec<(u64, u64, Option<Label>)>>,
+    pair_targets: Option<Columns<Maybe>>,
 }
 
 /// An id: a string, or an integer, which is read as its digits.
@@ -68,6 +73,7 @@ pub(super) struct Words {
     edge_labels: Vocabulary,
     /// The class of each name, where classes have names.
     classes: Option<HashMap<String, i64>>,
+    items: ItemWords,
 }
 
 impl Words {
@@ -78,6 +84,7 @@ impl Words {
             edge_labels: Vocabulary::of(&header.schema.edge_labels),
             classes: (!header.class_names.is_empty())
                 .then(|| header.class_names.iter().cloned().zip(classes).collect()),
+            items: ItemWords::of(header),
         }
     }
 
@@ -115,12 +122,12 @@ impl GraphLine {
 
     /// The record, as a graph of this header, and how many edges were given again and merged.
     pub(super) fn into_record(
-        self,
+        mut self,
         header: &Header,
         words: &Words,
         max_nodes: u64,
     ) -> Result<(Record, usize), String> {
-        let schema = &header.schema;
+        let (schema, items) = (&header.schema, self.take_items());
         if self.n > max_nodes {
             return Err(format!("{} nodes, more than the limit of {max_nodes}", self.n));
         }
@@ -155,7 +162,18 @@ impl GraphLine {
             Some(targets) => targets.into_iter().map(|y| y.unwrap_or(f64::NAN)).collect(),
             None => vec![f64::NAN; header.targets.len()],
         };
-        Ok((Record { graph, id: self.id.map(|Id(id)| id), label, targets }, merged))
+        let [nodes, pairs] = items.known(header, &words.items, n)?;
+        Ok((Record { graph, id: self.id.map(|Id(id)| id), label, targets, nodes, pairs }, merged))
+    }
+
+    /// What it says of nodes and pairs.
+    pub(super) fn take_items(&mut self) -> ItemLine {
+        ItemLine {
+            node_classes: self.node_classes.take(),
+            node_targets: self.node_targets.take(),
+            pair_classes: self.pair_classes.take(),
+            pair_targets: self.pair_targets.take(),
+        }
     }
 
     /// The node labels, or no table; `None` if the graph has no nodes to show them.
@@ -204,7 +222,7 @@ pub(super) struct Line<'a>(pub(super) &'a Record, pub(super) &'a Header);
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Line(Record { graph: g, id, label, targets }, header) = self;
+        let Line(Record { graph: g, id, label, targets, nodes: of_nodes, pairs: of_pairs }, header) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("n", &g.nodes())?;
         if let Some(id) = id {
@@ -244,6 +262,8 @@ impl Serialize for Line<'_> {
         if let Some(positions) = g.positions() {
             map.serialize_entry("positions", positions)?;
         }
+        items::write(&mut map, Item::Node, of_nodes, header, g.nodes())?;
+        items::write(&mut map, Item::Pair, of_pairs, header, g.nodes())?;
         map.end()
     }
 }

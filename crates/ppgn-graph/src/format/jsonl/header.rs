@@ -1,9 +1,10 @@
 //! The header line: its keys, which of them may be absent, and how those are found in the rest of the file.
 
 use super::graph::GraphLine;
+use super::items::{self, Classes, ItemSurvey, LearnableLine};
 use super::labels::{Label, LabelTable, Labels, Seen};
 use super::{VERSION, explain};
-use crate::dataset::{Fold, Header, LabelColumn, Provenance, Schema, Target, numbered};
+use crate::dataset::{Fold, Header, Item, LabelColumn, Provenance, Schema, Target, numbered};
 use serde::{Deserialize, Serialize};
 
 /// The header as it was read.
@@ -18,6 +19,8 @@ pub(super) struct HeaderLine {
     pub(super) schema: Option<Schema>,
     classes: Option<Labels>,
     targets: Option<Vec<Target>>,
+    nodes: Option<LearnableLine>,
+    pairs: Option<LearnableLine>,
     #[serde(default)]
     folds: Vec<Fold>,
     provenance: Option<Provenance>,
@@ -59,6 +62,8 @@ impl HeaderLine {
             Some(Labels::Numbers(numbers)) => Some((numbers, Vec::new())),
             Some(Labels::Words(words)) => Some(((0..words.len() as i64).collect(), words)),
         };
+        let items = |given: Option<LearnableLine>, found| given.map_or(found, LearnableLine::learnable);
+        let (nodes, pairs) = (items(self.nodes, found.nodes), items(self.pairs, found.pairs));
         let (schema, known, targets) = match self.schema {
             Some(schema) => (schema, None, self.targets.unwrap_or_default()),
             None => (
@@ -76,6 +81,8 @@ impl HeaderLine {
             classes,
             class_names,
             targets,
+            nodes,
+            pairs,
             folds: self.folds,
             provenance: self.provenance.unwrap_or(provenance),
         }
@@ -92,12 +99,13 @@ pub(super) struct Survey {
     edge_attributes: Option<usize>,
     classes: Seen,
     targets: Option<usize>,
+    items: ItemSurvey,
 }
 
 impl Survey {
     /// Takes a graph into account. The first graph with nodes determines which features nodes have, the first with edges
     /// those of edges; one that differs is found when it is read.
-    pub(super) fn see(&mut self, line: &GraphLine) {
+    pub(super) fn see(&mut self, mut line: GraphLine) {
         note_labels(&mut self.node_labels, line.node_label_table());
         note_labels(&mut self.edge_labels, line.edge_label_table());
         self.node_attributes = self.node_attributes.or(line.node_attribute_columns());
@@ -110,6 +118,7 @@ impl Survey {
             _ => {}
         }
         self.targets = self.targets.or(line.targets.as_ref().map(Vec::len));
+        line.take_items().note(&mut self.items);
     }
 
     fn into_header(self, directed: bool) -> Header {
@@ -124,7 +133,10 @@ impl Survey {
         };
         let targets = numbered("target", self.targets.unwrap_or(0));
         let classes = self.classes.column(String::new());
+        let [nodes, pairs] = self.items.learnable();
         Header {
+            nodes,
+            pairs,
             schema,
             classes: (!classes.values().is_empty()).then(|| classes.values().to_vec()),
             class_names: classes.words().to_vec(),
@@ -169,6 +181,16 @@ pub(super) fn repair(header: &mut Header) {
         classes.sort_unstable();
         classes.dedup();
     }
+    for item in [Item::Node, Item::Pair] {
+        if header.learnable(item).defect(item).is_some() {
+            let learnable = header.learnable_mut(item);
+            learnable.class_names.clear();
+            learnable.classes.iter_mut().for_each(|classes| {
+                classes.sort_unstable();
+                classes.dedup();
+            });
+        }
+    }
     if header.check_class_names().is_err() {
         header.class_names.clear();
     }
@@ -187,12 +209,6 @@ pub(super) fn repair(header: &mut Header) {
 /// The line of a header, with its end.
 pub(super) fn line(header: &Header) -> Vec<u8> {
     #[derive(Serialize)]
-    #[serde(untagged)]
-    enum Classes<'a> {
-        Numbers(&'a [i64]),
-        Words(&'a [String]),
-    }
-    #[derive(Serialize)]
     struct Line<'a> {
         ppgn: u64,
         name: &'a str,
@@ -202,16 +218,20 @@ pub(super) fn line(header: &Header) -> Vec<u8> {
         classes: Option<Classes<'a>>,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         targets: &'a [Target],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nodes: Option<items::Written<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pairs: Option<items::Written<'a>>,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         folds: &'a [Fold],
         provenance: &'a Provenance,
     }
-    let Header { name, graphs, schema, classes, class_names, targets, folds, provenance } = header;
-    let classes = classes.as_deref().map(|numbers| match class_names.is_empty() {
-        true => Classes::Numbers(numbers),
-        false => Classes::Words(class_names),
-    });
-    let line = Line { ppgn: VERSION, name, graphs: *graphs, schema, classes, targets, folds, provenance };
+    let Header { name, graphs, schema, classes, class_names, targets, nodes, pairs, folds, provenance } =
+        header;
+    let classes = Classes::of(classes.as_deref(), class_names);
+    let (nodes, pairs, graphs) = (items::written(nodes), items::written(pairs), *graphs);
+    let line =
+        Line { ppgn: VERSION, name, graphs, schema, classes, targets, nodes, pairs, folds, provenance };
     let mut bytes = serde_json::to_vec(&line).expect("plain data has a JSON form");
     bytes.push(b'\n');
     bytes

@@ -8,12 +8,13 @@
 //! ```
 //!
 //! `docs/formats.md` defines it. Here `header` is the first line, `graph` the others, `read` and `write` the file,
-//! `labels` and `columns` the tables in it, and `explain` says what is wrong with a line.
+//! `labels` and `columns` the tables in it, `items` what is learned of nodes and pairs, and `explain` says what is wrong with a line.
 
 mod columns;
 mod explain;
 mod graph;
 mod header;
+mod items;
 mod labels;
 mod read;
 mod write;

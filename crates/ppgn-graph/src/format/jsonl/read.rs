@@ -57,7 +57,7 @@ fn survey(source: &Source, entry: &Entry, given: &HeaderLine) -> Result<Survey> 
         if given.schema.is_none()
             && let Ok(line) = GraphLine::parse(line)
         {
-            survey.see(&line);
+            survey.see(line);
         }
     }
     Ok(survey)
@@ -71,6 +71,8 @@ fn without_folds(header: &Header) -> Header {
         classes: header.classes.clone(),
         class_names: header.class_names.clone(),
         targets: header.targets.clone(),
+        nodes: header.nodes.clone(),
+        pairs: header.pairs.clone(),
         ..Header::default()
     }
 }

@@ -8,7 +8,7 @@ use super::{
     ARCS, EDGE_ATTRIBUTES, EDGE_LABELS, GRAPH_ATTRIBUTES, GRAPH_INDICATOR, GRAPH_LABELS, NODE_ATTRIBUTES,
     NODE_LABELS,
 };
-use crate::dataset::{Header, LabelColumn, Record};
+use crate::dataset::{Header, Item, LabelColumn, Record};
 use crate::error::{Error, Result};
 use crate::format::{Format, Records, WriteOptions, Written};
 use crate::graph::Graph;
@@ -119,6 +119,9 @@ fn lost_from(header: &Header) -> Vec<String> {
     }
     if schema.positions {
         losses.push("positions".into());
+    }
+    for item in [Item::Node, Item::Pair].into_iter().filter(|&item| !header.learnable(item).is_empty()) {
+        losses.push(format!("the classes or targets of {}s", item.name()));
     }
     if !header.folds.is_empty() {
         losses.push(format!("the {} given folds", header.folds.len()));

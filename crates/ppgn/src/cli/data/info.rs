@@ -5,7 +5,7 @@ use crate::cli::output::{counted, json, print, rounded, short, table};
 use anyhow::Result;
 use ppgn::graph::summary::{Range, Summary};
 use ppgn::graph::text::escaped;
-use ppgn::graph::{Header, LabelColumn, Task};
+use ppgn::graph::{Header, Item, LabelColumn, Learnable, Task};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -44,6 +44,8 @@ fn to_json(header: &Header, s: &Summary) -> serde_json::Value {
         "targets": header.targets.len(),
         "unknown_targets": s.targets.iter().map(|r| s.graphs as u64 - r.count).collect::<Vec<_>>(),
         "target_names": header.targets.iter().map(|t| &t.name).collect::<Vec<_>>(),
+        "per_node": per(header, Item::Node, s.known_nodes),
+        "per_pair": per(header, Item::Pair, s.known_pairs),
         "nodes_min": s.nodes.min as u64,
         "nodes_avg": rounded(s.nodes.mean),
         "nodes_max": s.nodes.max as u64,
@@ -66,6 +68,37 @@ fn to_json(header: &Header, s: &Summary) -> serde_json::Value {
         "format": header.provenance.format,
         "notes": header.provenance.notes,
     })
+}
+
+/// What is to be learned of nodes or pairs; null where there is nothing.
+fn per(header: &Header, item: Item, known: u64) -> serde_json::Value {
+    let learnable = header.learnable(item);
+    if learnable.is_empty() {
+        return serde_json::Value::Null;
+    }
+    json!({
+        "classes": learnable.classes,
+        "class_names": learnable.class_names,
+        "targets": learnable.targets.iter().map(|t| &t.name).collect::<Vec<_>>(),
+        "known": known,
+    })
+}
+
+/// The same for people.
+fn per_text(header: &Header, item: Item, known: u64) -> Option<String> {
+    let Learnable { classes, class_names, targets } = header.learnable(item);
+    let mut parts = Vec::new();
+    if let Some(classes) = classes {
+        parts.push(counted(classes.len(), "class", "classes"));
+        if !class_names.is_empty() && class_names.len() <= 8 {
+            parts.push(class_names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join(" "));
+        }
+    }
+    if !targets.is_empty() {
+        let names: Vec<_> = targets.iter().take(8).map(|t| escaped(&t.name)).collect();
+        parts.push(format!("{} ({})", counted(targets.len(), "target", "targets"), names.join(", ")));
+    }
+    (!parts.is_empty()).then(|| format!("{}, of {known} {}s", parts.join(", "), item.name()))
 }
 
 fn to_text(header: &Header, s: &Summary) -> String {
@@ -112,6 +145,13 @@ fn to_text(header: &Header, s: &Summary) -> String {
     }
     line("positions", if schema.positions { "yes" } else { "no" }.into());
     line("folds", folds(header));
+    for (key, item, known) in
+        [("per node", Item::Node, s.known_nodes), ("per pair", Item::Pair, s.known_pairs)]
+    {
+        if let Some(text) = per_text(header, item, known) {
+            line(key, text);
+        }
+    }
     labels(&mut t, "node labels", &schema.node_labels, &s.node_labels);
     labels(&mut t, "edge labels", &schema.edge_labels, &s.edge_labels);
     if let Some(classes) = &header.classes {

@@ -1,10 +1,11 @@
-//! Predictions as rows of a file: what was predicted for a graph, beside what is known of it.
+//! Predictions as rows of a file: what was predicted for a graph, a node or a pair, beside what is known of it.
 
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::Dataset;
 use ppgn::graph::split::quoted;
-use ppgn::train::{Goal, Prediction, Settings};
+use ppgn::nn::Level;
+use ppgn::train::{Goal, Prediction, Settings, Truth};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,7 +28,7 @@ impl Format {
     }
 }
 
-/// What a network gave for every graph.
+/// What a network gave for every graph, node or pair.
 pub(crate) enum Given {
     Scores(Vec<Vec<f64>>),
     Predictions(Vec<Prediction>),
@@ -48,7 +49,9 @@ pub(crate) struct Rows<'a> {
     pub(crate) settings: &'a Settings,
     /// The graphs that were predicted.
     pub(crate) dataset: &'a Dataset,
-    /// Their positions in the data, one per row.
+    /// What is known of them, and of what in them was predicted.
+    pub(crate) truth: &'a Truth<'a>,
+    /// Their positions in the data, one per graph.
     pub(crate) positions: &'a [u32],
     /// Their parts in the run's split, where the data is the run's.
     pub(crate) parts: Option<&'a [Option<&'static str>]>,
@@ -58,7 +61,7 @@ pub(crate) struct Rows<'a> {
 impl Rows<'_> {
     /// All rows as the text of a file.
     pub(crate) fn text(&self, format: Format) -> String {
-        let rows = 0..self.positions.len();
+        let rows = 0..self.truth.items().len();
         match format {
             Format::Csv => {
                 let lines = std::iter::once(self.head()).chain(rows.map(|row| self.cells(row)));
@@ -73,6 +76,7 @@ impl Rows<'_> {
         let scores = matches!(self.given, Given::Scores(_));
         let prefix = if scores { "score" } else { "probability" };
         let mut columns = vec!["index".to_string()];
+        columns.extend(self.node_names().iter().map(ToString::to_string));
         match &self.settings.goal {
             Goal::Classes(classes) => {
                 columns.extend((!scores).then(|| "class".to_string()));
@@ -103,38 +107,41 @@ impl Rows<'_> {
     }
 
     fn cells(&self, row: usize) -> Vec<String> {
-        let mut cells = vec![self.positions[row].to_string()];
+        let graph = self.truth.items().graph(row);
+        let mut cells = vec![self.positions[graph].to_string()];
+        cells.extend(self.truth.items().nodes(row).iter().map(ToString::to_string));
         if let Some(label) = self.class(row).map(|class| self.label(class)) {
             cells.push(label.to_string());
         }
         cells.extend(self.given.numbers(row).iter().map(f64::to_string));
         if self.dataset.has_ids() {
-            cells.push(quoted(self.dataset.id(row).unwrap_or_default()));
+            cells.push(quoted(self.dataset.id(graph).unwrap_or_default()));
         }
         match &self.settings.goal {
             Goal::Classes(_) => {
                 if let (true, Some(class)) = (self.has_names(), self.class(row)) {
                     cells.push(quoted(&self.settings.class_names[class]));
                 }
-                let truth = self.settings.class_of(self.dataset, row);
+                let truth = self.truth.class(row);
                 if self.has_truth() {
                     cells.push(truth.map(|class| self.label(class).to_string()).unwrap_or_default());
                 }
                 if self.has_truth() && self.has_names() {
-                    cells.push(quoted(&self.name_of_truth(row).unwrap_or_default()));
+                    cells.push(quoted(&self.truth.class_name(row).unwrap_or_default()));
                 }
             }
             Goal::Targets(_) | Goal::Labels(_) => {
-                let truth = self.values(row).unwrap_or_default();
+                let truth = self.truth.values(row).unwrap_or_default();
                 cells.extend(truth.iter().map(|y| y.map(|y| y.to_string()).unwrap_or_default()));
             }
         }
-        cells.extend(self.parts.map(|parts| parts[row].unwrap_or("none").to_string()));
+        cells.extend(self.parts.map(|parts| parts[graph].unwrap_or("none").to_string()));
         cells
     }
 
     fn object(&self, row: usize) -> Value {
-        let index = self.positions[row];
+        let graph = self.truth.items().graph(row);
+        let index = self.positions[graph];
         let numbers = self.given.numbers(row);
         let mut object = match (self.given, self.class(row)) {
             (Given::Scores(_), _) => json!({ "index": index, "scores": numbers }),
@@ -146,7 +153,10 @@ impl Rows<'_> {
             }
             (_, None) => json!({ "index": index, "values": numbers }),
         };
-        if let Some(id) = self.dataset.id(row) {
+        for (name, node) in self.node_names().iter().zip(self.truth.items().nodes(row)) {
+            object[*name] = node.into();
+        }
+        if let Some(id) = self.dataset.id(graph) {
             object["id"] = id.into();
         }
         if let (true, Some(class)) = (self.has_names(), self.class(row)) {
@@ -155,16 +165,16 @@ impl Rows<'_> {
         if self.has_truth() {
             object["truth"] = match &self.settings.goal {
                 Goal::Classes(_) => {
-                    json!(self.settings.class_of(self.dataset, row).map(|class| self.label(class)))
+                    json!(self.truth.class(row).map(|class| self.label(class)))
                 }
-                Goal::Targets(_) | Goal::Labels(_) => json!(self.values(row)),
+                Goal::Targets(_) | Goal::Labels(_) => json!(self.truth.values(row)),
             };
             if self.has_names() {
-                object["truth_name"] = json!(self.name_of_truth(row));
+                object["truth_name"] = json!(self.truth.class_name(row));
             }
         }
         if let Some(parts) = self.parts {
-            object["part"] = json!(parts[row]);
+            object["part"] = json!(parts[graph]);
         }
         object
     }
@@ -192,28 +202,17 @@ impl Rows<'_> {
         !self.settings.class_names.is_empty()
     }
 
-    fn name_of_truth(&self, row: usize) -> Option<String> {
-        self.dataset.class(row).map(|class| self.dataset.header().class_name(class))
-    }
-
     /// Whether the data has what was predicted.
     fn has_truth(&self) -> bool {
-        match &self.settings.goal {
-            Goal::Classes(_) => self.dataset.has_classes(),
-            Goal::Targets(_) | Goal::Labels(_) => self.columns().is_some(),
+        self.truth.is_there()
+    }
+
+    /// The names of the columns of nodes.
+    fn node_names(&self) -> &'static [&'static str] {
+        match self.truth.items().level() {
+            Level::Graph => &[],
+            Level::Node => &["node"],
+            Level::Pair => &["node1", "node2"],
         }
-    }
-
-    /// Where the targets are among the dataset's.
-    fn columns(&self) -> Option<Vec<usize>> {
-        let (Goal::Targets(targets) | Goal::Labels(targets)) = &self.settings.goal else { return None };
-        let known = &self.dataset.header().targets;
-        targets.iter().map(|t| known.iter().position(|k| k.name == t.name)).collect()
-    }
-
-    /// The targets' values, where known.
-    fn values(&self, row: usize) -> Option<Vec<Option<f64>>> {
-        let known = |c: usize| Some(self.dataset.targets(row)[c]).filter(|y| !y.is_nan());
-        Some(self.columns()?.into_iter().map(known).collect())
     }
 }

@@ -10,9 +10,9 @@ use crate::cli::predict::rows::{Format, Given, Rows};
 use anyhow::Result;
 use ppgn::graph::file::write_whole;
 use ppgn::graph::split::part_names;
-use ppgn::train::Request;
 use ppgn::train::metrics::{Measured, Metric};
 use ppgn::train::protocol::{Seeds, SeedsReport, Spread, Spreads, Workers};
+use ppgn::train::{Request, Truth};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -45,6 +45,7 @@ pub(crate) fn run(
     let rows = Rows {
         settings,
         dataset: &data.dataset,
+        truth: &Truth::of(settings, &data.dataset)?,
         positions: &positions,
         parts: Some(&parts),
         given: &Given::Predictions(predictions),
@@ -91,7 +92,7 @@ fn to_text(report: &SeedsReport, seconds: f64, out: &Path) -> String {
             "{}: {} seeds on the {name} set ({}), each at its best epoch; averaged is the mean of their predictions\n{}",
             report.dataset,
             report.seeds.len(),
-            output::counted(ensemble.graphs, "graph", "graphs"),
+            ensemble.size(),
             figures(sets, ensemble)
         );
     }
