@@ -359,7 +359,7 @@ fn what_cannot_be_is_refused_before_anything_starts() {
     assert!(message(level(Level::Node), &["x"]).contains("the columns of its nodes are label0"));
     assert!(message(level(Level::Graph), &["label0"]).contains("no target `label0`"));
     let third = Overrides { order: Some(3), ..level(Level::Node) };
-    assert!(message(third, &["label0"]).contains("outputs per node or pair need order 2"));
+    assert!(message(third, &["label0"]).contains("outputs per node need order 1 or 2"));
     // Two columns of labels are no single class each; one of them can be a number.
     let number = Request {
         overrides: level(Level::Node),

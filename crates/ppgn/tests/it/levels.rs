@@ -159,7 +159,7 @@ fn tables_columns_and_rows() {
         .fails(2, "--target names one of them");
     here(folder, &format!("train paths.jsonl --level edge {SMALL}")).fails(2, "edge");
     here(folder, &format!("train paths.jsonl --level node --target label0 --order 3 {SMALL}"))
-        .fails(2, "outputs per node or pair need order 2");
+        .fails(2, "outputs per node need order 1 or 2");
     assert!(!folder.join("runs").exists(), "a run that cannot start leaves no folder");
 }
 
