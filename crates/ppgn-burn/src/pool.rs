@@ -62,7 +62,9 @@ impl Masks {
                 (Some((mask, count)), Pooling::Sum | Pooling::Mean) => {
                     let mask = mask.clone().expand([g, group.each, channels]);
                     let sums = tuples().mask_fill(mask, 0.0).sum_dim(1).squeeze_dim(1); // [g, channels]
-                    if pooling == Pooling::Mean { sums / *count } else { sums }
+                    // By a tensor: the gradient of a division by a number rounds its reciprocal to f32.
+                    let count = || Tensor::full([1, 1], *count, (&x.device(), x.dtype()));
+                    if pooling == Pooling::Mean { sums / count() } else { sums }
                 }
             };
             Tensor::cat(masks.iter().map(part).collect(), 1) // [g, patterns * channels]

@@ -115,7 +115,7 @@ fn orders_beyond_two_train_on_both_spaces() {
     assert!((losses[0] - losses[1]).abs() < 1e-6 * losses[0].abs(), "{losses:?}");
     let sums = tiny(&folder.path().join("sums"), "--model sums --limit 8 --epochs 1 --json").ok().json();
     assert!(sums["train_loss"].as_f64().unwrap().is_finite());
-    tiny(&folder.path().join("none"), "--order 1").fails(2, "an order from 2");
+    tiny(&folder.path().join("none"), "--order 0").fails(2, "an order from 1");
 }
 
 #[test]
