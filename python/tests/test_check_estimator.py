@@ -65,8 +65,16 @@ class RowRegressor(_OnRows, ppgn.PPGNRegressor):
     predict, transform = _on_rows("predict"), _on_rows("transform")
 
 
-#: All graphs in one batch, so that a weight of 2 can be a graph twice: who shares a batch is drawn by position.
-SETTINGS: dict[str, Any] = {"epochs": 1, "blocks": [4], "batch": 1000, "random_state": 0, "validation": None}
+#: All graphs in one batch, so that a weight of 2 can be a graph twice: who shares a batch is drawn by position. In f64,
+#: because scikit-learn compares the two to 1e-7.
+SETTINGS: dict[str, Any] = {
+    "epochs": 1,
+    "blocks": [4],
+    "batch": 1000,
+    "precision": "f64",
+    "random_state": 0,
+    "validation": None,
+}
 
 ESTIMATORS = [RowClassifier(**SETTINGS), RowRegressor(**SETTINGS)]
 
