@@ -41,7 +41,10 @@ def test_pairs_of_ones_own(tmp_path: Path) -> None:
         ppgn.express(triangles, [hexagon])
 
 
-def test_estimators_are_asked_for_their_features() -> None:
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_estimators_are_asked_for_their_features(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    # They compute while the lab waits, which must not take the threads they need.
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
     data = ppgn.load("csl:n=11,skips=2+3,copies=6")
     model = ppgn.PPGNClassifier(epochs=2, blocks=[8, 8], random_state=0).fit(data)
     report = ppgn.express(model, "csl:n=11,skips=2+3,copies=1")

@@ -55,12 +55,19 @@ pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
         Some(known) if known.process != process => std::mem::forget(known),
         _ => {}
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
-    let pool = Arc::new(
-        pool.map_err(|e| PyRuntimeError::new_err(format!("{threads} threads cannot be started: {e}")))?,
-    );
+    let pool = Arc::new(started(threads)?);
     *held = Some(Pool { process, threads, pool: pool.clone() });
     Ok(pool)
+}
+
+/// A pool apart from that of the process, for work that waits for the caller: who answers may compute on the shared one.
+pub(crate) fn apart() -> PyResult<ThreadPool> {
+    started(threads())
+}
+
+fn started(threads: usize) -> PyResult<ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
+    pool.map_err(|e| PyRuntimeError::new_err(format!("{threads} threads cannot be started: {e}")))
 }
 
 /// Computes on the pool; `work` is given the interrupt that Ctrl-C sets.

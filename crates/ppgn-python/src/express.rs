@@ -1,7 +1,7 @@
 //! The expressiveness lab on anything that Python can call: the protocols run in a thread of their own and ask the caller,
 //! who holds the interpreter, for outputs and steps of training.
 
-use crate::compute::{Message, beside, pool};
+use crate::compute::{Message, apart, beside};
 use crate::error::OrRaise;
 use crate::graph::Graph;
 use ppgn_graph::locate::Locator;
@@ -96,7 +96,7 @@ pub(crate) fn express(
     let test: Test = test.parse::<Test>().or_raise()?;
     let pairs = pairs.map(|pairs| crate::wl::graphs(&pairs));
     let locator = Locator { data_dir, ..Locator::default() };
-    let (pool, interrupt) = (pool()?, Interrupt::default());
+    let (pool, interrupt) = (apart()?, Interrupt::default());
     let session = Session::default().with_interrupt(interrupt.clone());
     let work = |ask: &Channel| {
         let subject = Callable { ask: Mutex::new(ask.clone()), depth };
