@@ -40,8 +40,8 @@ impl Counts {
 /// use ppgn_graph::generate::generate;
 /// use ppgn_graph::substructures::counts;
 /// let k4 = counts(generate("complete:n=4")?.graph(0));
-/// assert_eq!(k4.graph, [4, 0, 6, 3, 0, 0, 1]);
-/// assert_eq!(k4.nodes[0], [3, 0, 6, 3, 0, 0, 1]);
+/// assert_eq!(k4.graph, [4, 12, 6, 3, 0, 0, 1]);
+/// assert_eq!(k4.nodes[0], [3, 12, 6, 3, 0, 0, 1]);
 /// # Ok::<(), ppgn_graph::Error>(())
 /// ```
 pub fn counts(graph: &Graph) -> Counts {
