@@ -126,8 +126,8 @@ settings! {
     /// Widths of the blocks, such as 32,32,32
     blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
     /// What a block computes: mp (the paper's matrix product), mp+lin (and the full basis of linear equivariant
-    /// layers, in the dense space only), lin (that basis alone, dense only), mlp (each pair on its own) or sums (over
-    /// one node of the tuple each, as k-WL does)
+    /// layers, in the dense space only), lin (that basis alone, dense only), mlp (each pair on its own), sums (over
+    /// one node of the tuple each, as k-WL does) or ppgn++ (mp with transposes and the identity)
     model: Model => network, (value_name = "MODEL", value_parser = text::named::<Model>);
     /// Number of layers of the MLPs m1 and m2, or of linear layers per block in the model lin
     depth: usize => network, (value_name = "N");
