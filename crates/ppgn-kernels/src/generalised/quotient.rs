@@ -154,7 +154,8 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     assert!(ds.iter().all(|d| d.len() == below) && dw.len() == numbers(colours.examples.len(), channels));
     ds.iter_mut().for_each(|d| d.fill(T::default()));
     let shared: Vec<Shared<'_, T>> = ds.iter_mut().map(|d| Shared::new(d)).collect();
-    let tasks = (0..channels.div_ceil(WIDTH)).flat_map(|group| (0..ys.len()).map(move |q| (group * WIDTH, q)));
+    let tasks =
+        (0..channels.div_ceil(WIDTH)).flat_map(|group| (0..ys.len()).map(move |q| (group * WIDTH, q)));
     let tasks: Vec<(usize, usize)> = tasks.collect();
     tasks.into_par_iter().with_max_len(1).for_each(|(from, q)| {
         let width = WIDTH.min(channels - from);

@@ -207,9 +207,8 @@ impl<T: Real> Task<'_, '_, T> {
         let mut sums = [[[S::splat(T::default()); C]; B]; A];
         // SAFETY: no offset exceeds those checked above.
         unsafe {
-            let load = |factor: Factor<'_, T>, place: usize| {
-                lanes.load::<WHOLE>(factor.numbers.as_ptr().add(place))
-            };
+            let load =
+                |factor: Factor<'_, T>, place: usize| lanes.load::<WHOLE>(factor.numbers.as_ptr().add(place));
             for m in 0..self.n {
                 let right: [[S::V; C]; B] = std::array::from_fn(|y| {
                     std::array::from_fn(|z| load(g, g0.0 + y * g.strides[1] + z * g.strides[2] + m * g0.1))

@@ -28,7 +28,9 @@ fn time(mut run: impl FnMut()) -> f64 {
 #[test]
 #[ignore = "a measurement of minutes, not a test"]
 fn sweep_rows_against_whole() {
-    println!("| n | channels | ns per row, forward | whole | break-even | ns per row, backward | whole | break-even | rule |");
+    println!(
+        "| n | channels | ns per row, forward | whole | break-even | ns per row, backward | whole | break-even | rule |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for channels in [16, 32, 64, 400] {
         for n in [6, 10, 14, 18, 26, 40, 60, 90, 119, 150, 250] {
@@ -47,8 +49,10 @@ fn measure(n: usize, channels: usize) -> String {
     // Half as many rows below as there are pairs, and an eighth as many above.
     let (below, above) = (n * n / 2, (n * n / 8).max(4));
     let matrix: Vec<u32> = (0..n * n).map(|_| pick(below) as u32).collect();
-    let examples: Vec<Example> = (0..above).map(|_| Example { graph: 0, place: pick(n * n) as u32 }).collect();
-    let own = Own { graph: 0, rows: examples.iter().enumerate().map(|(row, e)| (row as u32, e.place)).collect() };
+    let examples: Vec<Example> =
+        (0..above).map(|_| Example { graph: 0, place: pick(n * n) as u32 }).collect();
+    let own =
+        Own { graph: 0, rows: examples.iter().enumerate().map(|(row, e)| (row as u32, e.place)).collect() };
     let colours = ColourMatrix {
         below,
         examples: &examples,
@@ -57,7 +61,8 @@ fn measure(n: usize, channels: usize) -> String {
         offsets: &[0],
         matrix: &matrix,
     };
-    let mut numbers = |rows: usize| -> Vec<f32> { random.numbers(rows * channels).iter().map(|&x| x as f32).collect() };
+    let mut numbers =
+        |rows: usize| -> Vec<f32> { random.numbers(rows * channels).iter().map(|&x| x as f32).collect() };
     let (y1, y2, dw) = (numbers(below), numbers(below), numbers(above));
     let (mut w, mut d1, mut d2) = (numbers(above), numbers(below), numbers(below));
     let workspace = Workspace::default();
@@ -71,8 +76,15 @@ fn measure(n: usize, channels: usize) -> String {
     let forward_row = each / above as f64;
     let forward_whole = time(|| {
         for part in Part::all(channels).cut(if large { large::CHANNELS } else { super::FORWARD }) {
-            let task =
-                whole::Forward { workspace: &workspace, colours, own: &own, part, y1: &y1, y2: &y2, w: &shared };
+            let task = whole::Forward {
+                workspace: &workspace,
+                colours,
+                own: &own,
+                part,
+                y1: &y1,
+                y2: &y2,
+                w: &shared,
+            };
             if large { task.large() } else { dispatch(task) }
         }
     });
@@ -98,7 +110,8 @@ fn measure(n: usize, channels: usize) -> String {
     });
     // Rows, as a share of pairs, from which on the whole product takes less time: measured, and by the rule.
     let share = |whole: f64, row: f64| whole / row / (n * n) as f64;
-    let rule = (1..=n * n).find(|&rows| Own::whole_is_cheaper(n, rows)).map_or(1.0, |r| r as f64 / (n * n) as f64);
+    let rule =
+        (1..=n * n).find(|&rows| Own::whole_is_cheaper(n, rows)).map_or(1.0, |r| r as f64 / (n * n) as f64);
     format!(
         "| {n} | {channels} | {forward_row:.0} | {forward_whole:.0} | {:.2} | {backward_row:.0} | {backward_whole:.0} | {:.2} | {rule:.2} |",
         share(forward_whole, forward_row),

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn every_number_of_a_range_once_and_none_beside_it() {
-        for level in [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= Level::best()) {
+        for level in [Level::Portable, Level::Avx2, Level::Avx512].into_iter().filter(|&l| l <= Level::best())
+        {
             for width in 0..40 {
                 let mut numbers = vec![1.0; 3 + width + 2];
                 f32::dispatch(level, Double(&mut numbers, 3, width));
