@@ -11,6 +11,7 @@ use super::settings::{Chosen, SettingsArgs};
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::text::escaped;
+use ppgn::nn::Norm;
 use ppgn::train::express::{self, Lab, Network, Protocol, Reason, Report, SUITES, Suite, bound_of};
 use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::text::named;
@@ -121,13 +122,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// The settings; the preset is the expressive one of the order where none is named.
 fn chosen(args: &Args) -> Result<Chosen> {
     let order = args.settings.chosen()?.overrides.order;
-    let chosen =
+    let mut chosen =
         chosen_for(args, if order.is_some_and(|order| order > 2) { "expressive-3" } else { "expressive" })?;
     if !chosen.targets.is_empty() || chosen.limit.is_some() {
         return Err(wrong("--target and --limit do not go with pairs of graphs"));
     }
     if chosen.overrides.seed.is_some() {
         return Err(wrong("--seed does not go with this command: give --seeds"));
+    }
+    if order == Some(1) {
+        // Divided by its root mean square, a sum over equal neighbours no longer says how many there are.
+        chosen.overrides.norm.get_or_insert(Norm::None);
     }
     Ok(chosen)
 }
