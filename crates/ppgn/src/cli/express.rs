@@ -32,7 +32,7 @@ Suites:
   graph8c   all 11117 connected graphs on 8 nodes (generated): pairs left undistinguished
   counting  no pairs: networks learn to count triangles, tailed triangles, chordal 4-cycles, 4-, 5- and 6-cycles and
             4-cliques of random graphs, one network each; errors beside published ones. counting:count=500 has fewer
-            graphs than 5000; --target, --epochs, --seed and --order apply
+            graphs than 5000; --level node counts per node; --target, --epochs, --seed and --order apply
 SUITE:CATEGORY takes one category. Any other word is data, such as a file: its graphs 2p and 2p+1 are pair p.
 
 Protocols:
@@ -44,6 +44,7 @@ Protocols:
 
 A missed pair is one that the bounding test distinguishes and the network does not: for depth, if the test takes more rounds
 than the network has blocks, else for numerics.
+Order 1 has no norm unless one is given (--norm rms): it takes the number of equal neighbours out of a sum.
 
 Try: ppgn express csl --protocol random       no training: 45 of 45 pairs in seconds
      ppgn express brec --seeds 0-2 --out lab  BREC, three seeds; the same command resumes
