@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 use crate::protocol::{Ended, Job, JobWatcher, Workers, run_jobs};
 use crate::session::Session;
 use crate::settings::{Division, Request, Settings};
+use ppgn_graph::substructures::SUBSTRUCTURES;
 use ppgn_graph::{Dataset, Item};
 use ppgn_nn::Level;
-use ppgn_graph::substructures::SUBSTRUCTURES;
 use serde::Serialize;
 use std::path::Path;
 

@@ -51,8 +51,7 @@ fn exp_and_cexp_are_learned_as_far_as_the_order_allows() {
         let of = |order: usize| {
             // A norm takes the number of neighbours out of a sum over them, all that order 1 has to go by here.
             let norm = if order == 1 { "--norm none" } else { "--norm rms" };
-            let options =
-                format!("--order {order} {norm} --epochs 40 --split 40/30/30 --blocks 16,16");
+            let options = format!("--order {order} {norm} --epochs 40 --split 40/30/30 --blocks 16,16");
             accuracy(&file, &options, &folder.path().join(format!("{name}-{order}")))
         };
         let (one, two) = (of(1), of(2));
@@ -73,7 +72,9 @@ fn csl_is_learned_by_order_two_and_guessed_by_order_one() {
         let words = format!("train csl --seeds 0-1 --order {order} --epochs {epochs} --quiet --json --out");
         let out = folder.path().join(format!("order-{order}")).display().to_string();
         let report = ppgn(words.split(' ').map(String::from).chain([out])).ok().json();
-        report["sets"]["test"]["metrics"]["accuracy"]["mean"].as_f64().unwrap_or_else(|| panic!("no mean accuracy in {report}"))
+        report["sets"]["test"]["metrics"]["accuracy"]["mean"]
+            .as_f64()
+            .unwrap_or_else(|| panic!("no mean accuracy in {report}"))
     };
     assert!(of(1, 10) < 0.15);
     assert_eq!(of(2, 60), 1.0);
@@ -121,15 +122,15 @@ fn order_one_is_message_passing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let train = |epochs: &str, out: &str| {
-        let words = format!("train csl:n=11,skips=2+3 --order 1 --quiet --split 80/0/20 --epochs {epochs} --out");
+        let words =
+            format!("train csl:n=11,skips=2+3 --order 1 --quiet --split 80/0/20 --epochs {epochs} --out");
         ppgn(words.split(' ').map(String::from).chain([at(out)])).ok()
     };
     train("4", "whole");
     train("2", "parts");
     ppgn(["train", "--resume", &at("parts"), "--epochs", "4", "--quiet"]).ok();
-    let scores = |run: &str| {
-        ppgn(["predict", &at(run), "csl:n=11,skips=2+3", "--scores", "--quiet"]).ok().out
-    };
+    let scores =
+        |run: &str| ppgn(["predict", &at(run), "csl:n=11,skips=2+3", "--scores", "--quiet"]).ok().out;
     assert_eq!(scores("whole"), scores("parts"), "a resumed run ends with the same network");
     ppgn(["embed", &at("whole"), "csl:n=11,skips=2+3", "--out", &at("e.npz")]).ok();
     let epoch = line("bench epoch csl:n=11,skips=2+3 --order 1 --json").ok().json();
@@ -137,7 +138,8 @@ fn order_one_is_message_passing() {
     // Memory grows with edges, not with n^2: 3000 nodes fit where pairs do not.
     let small = "--epochs 1 --split 100/0/0 --max-memory 300MiB --quiet --out";
     let sparse = |order: &str| {
-        let words = format!("train gnp:n=3000,p=0.001,count=2 --labels {} --order {order} {small}", at("l.csv"));
+        let words =
+            format!("train gnp:n=3000,p=0.001,count=2 --labels {} --order {order} {small}", at("l.csv"));
         ppgn(words.split(' ').map(String::from).chain([at(&format!("sparse-{order}"))]))
     };
     std::fs::write(at("l.csv"), "position,class\n0,a\n1,b\n").unwrap();
