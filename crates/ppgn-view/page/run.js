@@ -2,6 +2,7 @@
 
 import {ask, listen, query} from "./api.js";
 import {curves} from "./chart.js";
+import {leftOut, load} from "./epochs.js";
 import {graph, key, ready} from "./graph.js";
 import {h, head, problem, put, waiting} from "./dom.js";
 import {savers} from "./save.js";
@@ -108,12 +109,7 @@ export async function show(main, parameters, {signal}) {
   const name = parameters.get("run") ?? "";
   put(main, head(name), waiting());
   let run;
-  const load = async (from) => {
-    const next = await ask("run", {run: name, from: from || null}, signal);
-    if (from) next.epochs = [...run.epochs.slice(0, from), ...next.epochs];
-    run = next;
-  };
-  try { await load(0); } catch (error) {
+  try { run = await load(name, null, signal); } catch (error) {
     if (!signal.aborted) put(main, head(name), problem(error), h("p", {}, h("a", {href: "#/runs"}, "All runs")));
     return;
   }
@@ -124,7 +120,7 @@ export async function show(main, parameters, {signal}) {
   const state = h("span", {class: "state"});
   function draw() {
     put(state, h("span", {class: `dot ${run.state}`, "aria-hidden": "true"}), run.state === "running" ? `running, ${run.epochs_done} of ${run.settings["training.epochs"]} epochs` : run.state);
-    put(top, facts(run));
+    put(top, facts(run), leftOut(run) && h("p", {class: "soft", id: "thinned"}, leftOut(run)));
     const wanted = figures(run);
     // What the epoch was selected by first, then the loss.
     wanted.sort((a, b) => (b.key.startsWith(run.select) - a.key.startsWith(run.select)) || ((b.key === "loss") - (a.key === "loss")));
@@ -153,9 +149,9 @@ export async function show(main, parameters, {signal}) {
   h("div", {class: "stack"}, top, charts, bottom, wrong, h("div", {class: "grid"}, settings, files)));
   draw();
   if (run.best_epoch && run.data) mistakes(run.run, wrong, signal);
-  listen(async (news) => {
-    if (!news.rows.some((row) => row.run === run.run)) return;
-    try { await load(run.epochs.length); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
-  }, signal, async () => { await load(0); draw(); });
+  const again = async () => {
+    try { run = await load(name, run, signal); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
+  };
+  listen((news) => news.rows.some((row) => row.run === run.run) && again(), signal, {connected: again});
 }
 export const link = (run) => `#/run?${query({run})}`;

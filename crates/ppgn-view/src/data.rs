@@ -7,7 +7,7 @@ use ppgn_graph::format::{self, Format, Limits, ReadOptions};
 use ppgn_graph::generate;
 use ppgn_graph::locate::{Locator, What};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a dataset is kept after its last use.
@@ -31,6 +31,8 @@ pub(crate) struct Datasets {
 #[derive(Debug)]
 struct Loaded {
     dataset: Dataset,
+    /// What its page begins with, once somebody asked: drawings and counts take longer than everything else.
+    page: Option<Arc<str>>,
     used: Instant,
 }
 
@@ -42,7 +44,7 @@ impl Datasets {
     /// A dataset by its name: a generator, a name in the data folder, or a file below one of the folders. `read` has the options
     /// by which a run has read it.
     pub(crate) fn get(&self, name: &str, read: &BTreeMap<String, String>) -> Answer<Dataset> {
-        let key = format!("{name}\n{read:?}");
+        let key = key(name, read);
         if let Some(dataset) = self.at_hand(&key) {
             return Ok(dataset);
         }
@@ -59,8 +61,24 @@ impl Datasets {
             };
             loaded.remove(&oldest);
         }
-        loaded.insert(key, Loaded { dataset: dataset.clone(), used: Instant::now() });
+        loaded.insert(key, Loaded { dataset: dataset.clone(), page: None, used: Instant::now() });
         Ok(dataset)
+    }
+
+    /// What the page of a dataset begins with: made once, and kept as long as the dataset.
+    pub(crate) fn page(&self, name: &str, make: impl FnOnce(&Dataset) -> Answer<String>) -> Answer<Arc<str>> {
+        let plain = BTreeMap::new();
+        let dataset = self.get(name, &plain)?;
+        let key = key(name, &plain);
+        let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = loaded().get(&key).and_then(|one| one.page.clone()) {
+            return Ok(page);
+        }
+        let page: Arc<str> = make(&dataset)?.into();
+        if let Some(one) = loaded().get_mut(&key) {
+            one.page = Some(page.clone());
+        }
+        Ok(page)
     }
 
     fn at_hand(&self, key: &str) -> Option<Dataset> {
@@ -107,6 +125,11 @@ impl Datasets {
         }
         Ok(format::read(path, &options)?)
     }
+}
+
+/// By what a dataset is remembered.
+fn key(name: &str, read: &BTreeMap<String, String>) -> String {
+    format!("{name}\n{read:?}")
 }
 
 /// Gives freed memory back to the system. The allocator of glibc keeps what lies between blocks that are in use, and a dataset is

@@ -14,6 +14,7 @@ pub mod draw;
 mod drawn;
 mod error;
 mod export;
+mod followed;
 mod guard;
 mod job;
 mod live;
@@ -26,6 +27,7 @@ mod run;
 mod runs;
 mod server;
 mod sweep;
+mod thinned;
 mod wl;
 
 pub use error::{Error, Result};
