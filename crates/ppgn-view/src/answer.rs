@@ -29,7 +29,7 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(view: &View) -> Self {
         let place = Place::new(view);
-        let (runs, datasets) = (Runs::new(place.clone()), Datasets::new(place.clone()));
+        let (runs, datasets) = (Runs::new(place.clone()), Datasets::new(place.clone(), view.kept));
         Source { runs, followed: Followed::default(), datasets, place }
     }
 

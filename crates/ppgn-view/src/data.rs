@@ -10,8 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a dataset is kept after its last use.
-const KEPT: Duration = Duration::from_secs(60);
 /// Datasets at the same time; of more, the one that was used least recently is dropped.
 const AT_ONCE: usize = 3;
 /// The longest file that is read.
@@ -23,6 +21,8 @@ const MOST_NODES: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Datasets {
     place: Place,
+    /// How long a dataset is kept after its last use.
+    kept: Duration,
     loaded: Mutex<HashMap<String, Loaded>>,
     /// One is read at a time, so that nobody reads what somebody else is reading.
     reading: Mutex<()>,
@@ -37,8 +37,8 @@ struct Loaded {
 }
 
 impl Datasets {
-    pub(crate) fn new(place: Place) -> Self {
-        Datasets { place, loaded: Mutex::default(), reading: Mutex::default() }
+    pub(crate) fn new(place: Place, kept: Duration) -> Self {
+        Datasets { place, kept, loaded: Mutex::default(), reading: Mutex::default() }
     }
 
     /// A dataset by its name: a generator, a name in the data folder, or a file below one of the folders. `read` has the options
@@ -93,7 +93,7 @@ impl Datasets {
     pub(crate) fn forget_unused(&self) {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let before = loaded.len();
-        loaded.retain(|_, one| one.used.elapsed() < KEPT);
+        loaded.retain(|_, one| one.used.elapsed() < self.kept);
         if loaded.len() < before {
             give_back();
         }
@@ -188,8 +188,11 @@ fn bound(spec: &str) -> [f64; 2] {
     }
 }
 
-/// The largest whole number in a text: `k4` has 4.
+/// The largest whole number in a text: `k4` has 4. A share, such as a probability, is at most 1.
 fn number(text: &str) -> f64 {
+    if let Ok(number) = text.parse::<f64>() {
+        return number.clamp(1.0, f64::MAX);
+    }
     let runs = text.split(|c: char| !c.is_ascii_digit()).filter_map(|run| run.parse::<f64>().ok());
     runs.fold(1.0, f64::max)
 }
@@ -230,6 +233,10 @@ mod tests {
                 most_nodes >= nodes as f64 && most_arcs >= arcs as f64,
                 "{spec}: {nodes} {arcs} {bound:?}"
             );
+        }
+        // What a name alone makes can be looked at.
+        for generator in generate::generators() {
+            assert!(generated(generator.name).is_ok(), "{}", generator.name);
         }
         for spec in [
             "complete:n=100000",

@@ -2,8 +2,8 @@
 //!
 //! Settings, state and summary are read again when their files have changed. Of `metrics.jsonl` and `timing.jsonl`, which grow
 //! by a line per epoch, only the new lines are read: the place up to which they are known is remembered, with the digest of the
-//! lines before it, which must be the one that the checkpoint has. Where a file became shorter or was replaced, where the
-//! checkpoint went back, or where the digest is not the checkpoint's, everything is read anew. A look at a run of any length
+//! lines before it, which must be the one that the checkpoint has. Where a file became shorter or was replaced, was written but
+//! did not grow, where the checkpoint went back, or where the digest is not the checkpoint's, everything is read anew. A look
 //! costs as much as its news, and what is remembered does not grow: whoever follows decides by a [`Keep`] what stays.
 
 use super::integrity::{checkpoint_file, hex};
@@ -223,12 +223,20 @@ struct Stamp {
     written: Option<SystemTime>,
 }
 
+impl Stamp {
+    fn of(file: &Path) -> Option<Self> {
+        std::fs::metadata(file).ok().as_ref().map(Stamp::from)
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(found: &Metadata) -> Self {
+        Stamp { file: identity(found), length: found.len(), written: found.modified().ok() }
+    }
+}
+
 fn stamps<const N: usize>(files: [PathBuf; N]) -> Vec<Option<Stamp>> {
-    let one = |file: &PathBuf| {
-        let found = std::fs::metadata(file).ok()?;
-        Some(Stamp { file: identity(&found), length: found.len(), written: found.modified().ok() })
-    };
-    files.iter().map(one).collect()
+    files.iter().map(|file| Stamp::of(file)).collect()
 }
 
 /// A number by which a file differs from the one that it replaced, where the system has one.
@@ -245,15 +253,19 @@ fn identity(_: &Metadata) -> u64 {
 /// A file that grows by lines, and the place up to which it was read.
 #[derive(Debug, Default)]
 struct Tail {
-    file: Option<u64>,
+    /// The file when it was opened last.
+    seen: Option<Stamp>,
     read: u64,
 }
 
 impl Tail {
     /// Whether what was read is not the beginning of the file that is there now, as far as that can be seen from outside.
     fn is_of_another(&self, file: &Path) -> bool {
-        let Some(known) = self.file else { return false };
-        std::fs::metadata(file).map_or(true, |now| identity(&now) != known || now.len() < self.read)
+        let Some(seen) = &self.seen else { return false };
+        let Some(now) = Stamp::of(file) else { return true };
+        now.file != seen.file
+            || now.length < self.read
+            || now.length == seen.length && now.written != seen.written
     }
 
     /// The lines that were not read yet.
@@ -266,7 +278,7 @@ impl Tail {
         let reader = match opened {
             None => None,
             Some(mut opened) => {
-                self.file = Some(identity(&opened.metadata().map_err(io)?));
+                self.seen = Some(Stamp::from(&opened.metadata().map_err(io)?));
                 opened.seek(SeekFrom::Start(self.read)).map_err(io)?;
                 Some(BufReader::with_capacity(1 << 16, opened))
             }

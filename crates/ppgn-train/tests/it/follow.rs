@@ -112,9 +112,12 @@ fn damage_is_reported_as_by_a_fresh_look_and_forgotten_when_it_is_undone() {
         let whole = std::fs::read(&file).unwrap();
         let text = String::from_utf8_lossy(&whole).replacen("0.", "1.", 1).into_bytes();
         for bytes in [&whole[..whole.len() / 2], &text[..], b"", b"\xff\n\n"] {
+            // Some file systems have times of a few milliseconds.
+            std::thread::sleep(std::time::Duration::from_millis(20));
             std::fs::write(&file, bytes).unwrap();
             same(&mut follower, &path);
             // In place, as an editor does it.
+            std::thread::sleep(std::time::Duration::from_millis(20));
             std::fs::write(&file, &whole).unwrap();
             same(&mut follower, &path);
         }

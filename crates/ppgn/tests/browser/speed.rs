@@ -50,20 +50,3 @@ fn first_paint_is_measured() {
         println!("memory with COLLAB open: {:.1} MiB", served.memory());
     }
 }
-
-#[test]
-#[ignore = "a measurement of more than a minute"]
-fn memory_is_given_back() {
-    let Some(data) = data() else { return };
-    let Some(mut browser) = Browser::start("memory_is_given_back") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("runs")).unwrap();
-    let served = Served::start(folder.path(), &format!("runs --data-dir {}", data.display()));
-    browser.open(&served.at("data?data=COLLAB"));
-    browser.until("document.querySelectorAll('#graphs svg.graph').length >= 1");
-    println!("with COLLAB open: {:.1} MiB", served.memory());
-    browser.call("Page.navigate", serde_json::json!({ "url": "about:blank" }));
-    std::thread::sleep(std::time::Duration::from_secs(70));
-    println!("70 s later: {:.1} MiB", served.memory());
-    assert!(served.memory() < 60.0);
-}
