@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use ppgn_graph::file::open_regular;
 use sha2::{Digest, Sha256};
 use std::fs::Metadata;
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -266,6 +266,15 @@ impl Tail {
         now.file != seen.file
             || now.length < self.read
             || now.length == seen.length && now.written != seen.written
+            || now != *seen && !self.ends_a_line(file)
+    }
+
+    /// Whether a line ends where reading has ended.
+    fn ends_a_line(&self, file: &Path) -> bool {
+        let Some(last) = self.read.checked_sub(1) else { return true };
+        let Ok(mut opened) = open_regular(file) else { return false };
+        let mut byte = [0];
+        opened.seek(SeekFrom::Start(last)).is_ok() && opened.read_exact(&mut byte).is_ok() && byte == *b"\n"
     }
 
     /// The lines that were not read yet.
