@@ -76,7 +76,7 @@ pub(crate) fn answer(source: &Source, query: &Query, interrupt: &Interrupt) -> A
     let judged = Judged { settings, truth: &truth, predictions: &predictions };
     let level = settings.network.level;
     // By graph: the mean error, and the items that are known, the farthest first; of equals, in the order of the data.
-    let mut by_graph: Vec<(usize, f64, Vec<(usize, f64)>)> = (0..looked.len())
+    let mut by_graph: Vec<_> = (0..looked.len())
         .filter_map(|graph| {
             let known = truth.items().of_graph(graph).filter_map(|item| Some((item, judged.error(item)?)));
             let mut known: Vec<(usize, f64)> = known.collect();
@@ -198,7 +198,7 @@ impl Judged<'_> {
         let Goal::Targets(targets) = &self.settings.goal else { return Vec::new() };
         let step = self.predictions.len().div_ceil(POINTS).max(1);
         let items = self.truth.items();
-        let all: Vec<(u32, Vec<usize>, Vec<Option<f64>>, &Prediction)> = (0..self.predictions.len())
+        let all: Vec<_> = (0..self.predictions.len())
             .step_by(step)
             .filter_map(|item| {
                 let graph = graphs[items.graph(item)];
