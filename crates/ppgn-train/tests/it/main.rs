@@ -2,11 +2,13 @@
 
 mod choice;
 mod expressive;
+mod follow;
 mod levels;
 mod metrics;
 mod nothing_lost;
 mod protocols;
 mod recipes;
+mod reference;
 mod resume;
 mod sample_weights;
 mod sessions;
