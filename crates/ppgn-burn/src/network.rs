@@ -9,7 +9,8 @@ use crate::transfer::{download, dtype, upload};
 use burn::tensor::{Device, Gradients, Tensor};
 use ppgn_nn::model::Description;
 use ppgn_nn::{
-    Array, Batch, Error, Evaluated, Layout, Level, Matrix, Ppgn, PpgnConfig, Precision, Result, Step, Values,
+    Array, Batch, Error, Evaluated, Layout, Level, Matrix, Model, Ppgn, PpgnConfig, Precision, Result, Step,
+    Values,
 };
 
 /// A [`Ppgn`] as a composition of burn's operations: the same function, and the same gradient up to rounding.
@@ -35,6 +36,11 @@ impl Composed {
         }
         if network.config().order == 1 {
             return Err(Error::Call("networks of order 1 are computed by the CPU engine only".into()));
+        }
+        if network.config().model == Model::PpgnPlus {
+            return Err(Error::Call(
+                "networks of the model `ppgn++` are computed by the CPU engine only".into(),
+            ));
         }
         if network.config().level != Level::Graph {
             return Err(Error::Call("outputs per node or pair are computed by the CPU engine only".into()));

@@ -27,7 +27,9 @@ pub(crate) fn product(space: &Dense, product: Product, ys: &[Tensor<2>], scale: 
             Product::Matrix => matrix(group, &ys[0], &ys[1]),
             Product::Generalised => generalised(group, &ys),
             Product::Sums(order) => sums(group, order, &ys[0]),
-            Product::Neighbours(_) => unreachable!("networks of order 1 are refused when they are made"),
+            Product::Neighbours(_) | Product::Transposed => {
+                unreachable!("such networks are refused when they are made")
+            }
         };
         // Times the reciprocal: the gradient of burn's division by a scalar is rounded to f32.
         let factor = scale.factor(group.nodes);

@@ -310,6 +310,15 @@ impl PpgnConfig {
             )));
         }
         if let Space::Quotient(quotient) = batch.space()
+            && self.descriptions().iter().any(|block| block.identity)
+            && !quotient.is_closed()
+        {
+            return Err(Error::call(
+                "the colours of the batch are not closed under transposition, which the network requires; colours of \
+                 isomorphism types are",
+            ));
+        }
+        if let Space::Quotient(quotient) = batch.space()
             && self.level != Level::Graph
             && quotient.levels[self.blocks.len().min(quotient.depth())].matrix.is_empty()
         {

@@ -41,7 +41,8 @@ impl SingleBlock {
         let join = Some(layer(2 * self.width));
         let product = if self.order == 2 { Product::Matrix } else { Product::Generalised };
         let branches = vec![Branch::Skip, Branch::Product { product, factors, norm: None }];
-        let block = Block { inputs: self.width, branches, join, residual: false, messages: None };
+        let block =
+            Block { inputs: self.width, identity: false, branches, join, residual: false, messages: None };
         let graph = [Square { start: 0, nodes: n, factor: 1.0 / n as f64 }];
         block.forward(workspace, Pairs::Dense(&graph), x, Keep::Nothing).0.to_vec()
     }

@@ -100,7 +100,9 @@ pub fn differences(runs: &[&Settings]) -> Result<Vec<(String, Vec<Option<Value>>
     let mut names: Vec<&String> = tables.iter().flat_map(|table| table.keys()).collect();
     names.sort();
     names.dedup();
-    let left_out = |name: &str| name.starts_with("scaling") || name == "data" && same_data;
+    let left_out = |name: &str| {
+        name.starts_with("scaling") || name.starts_with("reference") || name == "data" && same_data
+    };
     let differ = names.into_iter().filter(|name| !left_out(name)).filter_map(|name| {
         let values: Vec<Option<Value>> = tables.iter().map(|table| table.get(name).cloned()).collect();
         let same = values.windows(2).all(|pair| pair[0] == pair[1]);

@@ -220,7 +220,9 @@ pub struct Prepared {
     pub(crate) goal: Goal,
     /// For regression, one per target; else nothing.
     pub(crate) scaling: Vec<Scaling>,
-    /// What is known of graphs, nodes or pairs.
+    /// What the elements of every graph add to each target; nothing where that is not subtracted.
+    reference: Vec<Vec<f64>>,
+    /// What is known of graphs, nodes or pairs; of targets, what is left without the reference.
     pub(crate) labelling: Labelling,
     /// For regression, the standardised targets; for labels, 0 or 1; row after row of the labelling, NaN where one is missing.
     targets: Vec<f64>,
@@ -262,7 +264,9 @@ impl Prepared {
         }
         .choose()?;
         let (network, precision) = (&settings.network, settings.training.precision);
-        let labelling = Labelling::new(dataset, network.level, &settings.goal, &settings.class_names)?;
+        let mut labelling = Labelling::new(dataset, network.level, &settings.goal, &settings.class_names)?;
+        let reference = settings.reference.of(dataset);
+        labelling.subtract(&reference);
         let memory = Guard::new(session, network, precision, dataset, space.colours.as_deref()).training(
             &settings.training,
             &split,
@@ -278,6 +282,7 @@ impl Prepared {
             scaling: settings.scaling.clone(),
             targets: Vec::new(),
             weights: Vec::new(),
+            reference,
             labelling,
             sample_weights: trained.sample_weights.clone(),
             precision,
@@ -299,7 +304,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// For regression, the mean absolute error of the baseline that predicts the training mean, per target, in its unit.
+    /// For regression, the mean absolute error of the baseline that predicts the training mean (and the reference, if there is
+    /// one), per target, in its unit.
     pub(crate) fn error_of_the_mean(&self, graphs: &[u32]) -> Vec<f64> {
         let all = self.standardised(graphs);
         let error = |(t, scaling): (usize, &Scaling)| {
@@ -386,6 +392,17 @@ impl Prepared {
         let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
         let rows = self.labelling.rows_of(graphs);
         rows.flat_map(|row| self.targets[row * width..][..width].iter().copied()).collect()
+    }
+
+    /// What was subtracted from the targets of the rows of these graphs, row after row and in their own units; 0 where nothing
+    /// was.
+    pub(crate) fn reference(&self, graphs: &[u32]) -> Vec<f64> {
+        let width = self.goal.outputs();
+        let of = |&g: &u32| match self.reference.get(g as usize) {
+            Some(reference) => reference.repeat(self.labelling.rows(g).len()),
+            None => vec![0.0; self.labelling.rows(g).len() * width],
+        };
+        graphs.iter().flat_map(of).collect()
     }
 
     /// The number of rows of these graphs.

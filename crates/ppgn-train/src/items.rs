@@ -242,7 +242,7 @@ impl<'a> Truth<'a> {
     }
 
     /// What the baseline predicts for every item, from what is known of the training graphs alone: the shares of the classes or
-    /// labels among them, or the mean of every target.
+    /// labels among them, or the mean of every target (with a reference, of what is left of it).
     pub fn baseline(&self, train: &[u32]) -> Vec<f64> {
         let Some(labelling) = &self.labelling else { return vec![0.0; self.settings.goal.outputs()] };
         match &self.settings.goal {
@@ -267,6 +267,14 @@ impl<'a> Truth<'a> {
         }
     }
 
+    /// The figures of a baseline, which has the same row for every item, but for the run's reference of its graph.
+    pub fn baseline_figures(&self, graphs: &[u32], row: &[f64]) -> Option<Part> {
+        let references = self.settings.references(&self.items.dataset).unwrap_or_default();
+        let sum = |part: &Vec<f64>| row.iter().zip(part).map(|(x, part)| x + part).collect();
+        let rows: Vec<Vec<f64>> = references.iter().map(sum).collect();
+        Some(self.figures(graphs, |item| rows.get(item).map_or(row, |sum| &sum[..]))?.0)
+    }
+
     /// The figures of numbers beside those of a baseline, which has the same row for every item.
     pub(crate) fn beside_baseline<'n>(
         &self,
@@ -278,7 +286,7 @@ impl<'a> Truth<'a> {
             return None;
         }
         let (metrics, confusion) = self.figures(graphs, numbers)?;
-        let (baseline, _) = self.figures(graphs, |_| row)?;
+        let baseline = self.baseline_figures(graphs, row)?;
         let labelling = self.labelling.as_ref()?;
         let size = (graphs.len(), labelling.rows_of(graphs).count());
         Some(Measured::new(labelling.level, size, metrics, baseline, confusion))

@@ -187,6 +187,16 @@ impl Labelling {
         &self.values[row * self.width..(row + 1) * self.width]
     }
 
+    /// Subtracts a row of numbers per graph from the targets of that graph; nothing where there are none.
+    pub(crate) fn subtract(&mut self, offsets: &[Vec<f64>]) {
+        for (graph, offsets) in offsets.iter().enumerate() {
+            for row in self.offsets[graph]..self.offsets[graph + 1] {
+                let values = &mut self.values[row * self.width..][..self.width];
+                values.iter_mut().zip(offsets).for_each(|(y, offset)| *y -= offset);
+            }
+        }
+    }
+
     /// Where the items of these graphs are among the items of a batch of them: one number per row.
     pub(crate) fn places_in(&self, dataset: &Dataset, graphs: &[u32]) -> Vec<usize> {
         let (mut places, mut start) = (Vec::new(), 0);

@@ -125,7 +125,8 @@ impl Footprint {
 
     /// What every thread needs for the products of matrices: four of them, two vectors of channels each.
     fn scratch(&self, load: &Load) -> f64 {
-        let is_matrix = |b: &Branch| matches!(b, Branch::Product { product: Product::Matrix, .. });
+        let is_matrix =
+            |b: &Branch| matches!(b, Branch::Product { product: Product::Matrix | Product::Transposed, .. });
         match self.blocks.iter().flat_map(|block| &block.branches).any(is_matrix) {
             true => self.threads * 8.0 * (load.nodes as f64).powi(2) * VECTOR,
             false => 0.0,
@@ -191,16 +192,17 @@ impl Need {
         if !dense {
             need.extra += below * outputs;
         }
+        need.extra += below * sight(block);
         for branch in &block.branches {
             match branch {
                 Branch::Skip => {}
                 Branch::Rows(layers) => need.mlp(below, layers, block.activation),
                 Branch::Product { product, factors, norm } => {
                     factors.iter().for_each(|layers| need.mlp(below, layers, block.activation));
-                    let width = branch.outputs(block.inputs) as f64;
+                    let width = branch.outputs(block.seen()) as f64;
                     need.result += above * width;
                     need.extra += if norm.is_some() { above * width } else { 0.0 };
-                    if !(dense && *product == Product::Matrix) {
+                    if !(dense && matches!(product, Product::Matrix | Product::Transposed)) {
                         need.copies += factors.iter().map(|layers| below * width_of(layers)).sum::<f64>();
                     }
                 }
@@ -224,6 +226,14 @@ impl Need {
         // Only a ReLU's derivative can be read off its output.
         self.hidden += if activation == Activation::Relu { 0.0 } else { rows * all };
     }
+}
+
+/// Numbers per row of what a block's branches see beside X, and of their gradients.
+fn sight(block: &Description) -> f64 {
+    let is_transposed = |b: &Branch| matches!(b, Branch::Product { product: Product::Transposed, .. });
+    let seen = block.seen() as f64;
+    let own = if block.identity { 2.0 * seen } else { 0.0 };
+    own + if block.branches.iter().any(is_transposed) { 4.0 * seen } else { 0.0 }
 }
 
 /// Channels of an MLP's output.

@@ -109,8 +109,13 @@ impl Predictor {
 
     /// The prediction for every graph, node or pair that was learned, in the order of [`Items`].
     pub fn predict(&self, dataset: &Dataset) -> Result<Vec<Prediction>> {
-        let predictions: Vec<Prediction> =
+        let mut predictions: Vec<Prediction> =
             self.scores(dataset)?.iter().map(|scores| self.interpret(scores)).collect();
+        for (prediction, reference) in predictions.iter_mut().zip(self.settings.references(dataset)?) {
+            if let Prediction::Values(values) = prediction {
+                values.iter_mut().zip(reference).for_each(|(value, part)| *value += part);
+            }
+        }
         // Finite scores may have values that are not, in their own units.
         let lost = |prediction: &Prediction| matches!(prediction, Prediction::Values(v) if !all_finite(v));
         match predictions.iter().position(lost) {

@@ -71,6 +71,9 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
     for warning in restored.iter().flat_map(|restored| &restored.warnings) {
         go_on &= watcher(Event::Warning(warning));
     }
+    if let Some(warning) = run.settings().reference_warning(dataset) {
+        go_on &= watcher(Event::Warning(&warning));
+    }
     if !go_on {
         return stopped(run);
     }
@@ -298,10 +301,11 @@ fn parity(session: &Session, run: &Run, prepared: &Prepared) -> Result<Vec<Vec<(
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
     let predicted = predicted(prepared, &network, graphs, settings.training.batch)?;
     let truth = prepared.standardised(graphs);
+    let reference = prepared.reference(graphs);
     let of_target = |t: usize| {
         let in_unit = |x: f64| x * prepared.scaling[t].deviation + prepared.scaling[t].mean;
-        let pairs = truth.iter().zip(predicted.scores()).skip(t).step_by(targets.len());
-        pairs.map(|(truth, score)| (in_unit(*truth), in_unit(*score))).collect()
+        let pairs = truth.iter().zip(predicted.scores()).zip(&reference).skip(t).step_by(targets.len());
+        pairs.map(|((truth, score), part)| (in_unit(*truth) + part, in_unit(*score) + part)).collect()
     };
     Ok((0..targets.len()).map(of_target).collect())
 }

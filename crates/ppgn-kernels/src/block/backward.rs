@@ -1,6 +1,7 @@
 //! The backward pass of a block: through the join, then branch by branch. Each gradient overwrites the value it belongs
 //! to as soon as that value is no longer needed.
 
+use super::sight::Sight;
 use super::{Block, Branch, Computed, Kept, Pairs, Product, slices};
 use crate::activation::times;
 use crate::generalised::generalised_product_backward;
@@ -63,10 +64,12 @@ impl<T: Real> Block<'_, T> {
         if let (Pairs::Quotient { .. }, false) = (pairs, combines_rows) {
             return self.backward(workspace, Pairs::Dense(&[]), x, kept, below?, gradient, with_input);
         }
+        let sight = self.sight(workspace, pairs, x);
+        let seen = sight.rows(x);
         let Kept { mut branches, hidden } = kept;
         let mut dx = with_input.then(|| match self.branches.iter().any(|b| matches!(b, Branch::Skip)) {
-            true => Buffer::dirty(workspace, x.len()),
-            false => Buffer::zeros(workspace, x.len()),
+            true => Buffer::dirty(workspace, seen.len()),
+            false => Buffer::zeros(workspace, seen.len()),
         });
         let mut rest = gradient;
         let mut own: Vec<&mut [T]> = Vec::with_capacity(branches.len());
@@ -83,7 +86,7 @@ impl<T: Real> Block<'_, T> {
                 workspace,
                 pairs,
                 [below, &d],
-                x,
+                seen,
                 &mut branches,
                 &mut slopes,
                 dx.as_deref_mut(),
@@ -98,8 +101,19 @@ impl<T: Real> Block<'_, T> {
         {
             let hidden = hidden.as_mut().map(|hidden| hidden.by_ref().take(branch.mlps().len()).collect());
             let dx = dx.as_deref_mut();
-            branch.backward(workspace, pairs, x, computed, slope, hidden, gradient, dx, self.messages);
+            branch.backward(
+                workspace,
+                pairs,
+                (x, &sight),
+                computed,
+                slope,
+                hidden,
+                gradient,
+                dx,
+                self.messages,
+            );
         }
+        let mut dx = dx.map(|dx| sight.narrowed(workspace, dx, self.inputs));
         if let (Some(dx), Some(more)) = (&mut dx, added) {
             add_to(dx, &more);
         }
@@ -188,7 +202,7 @@ impl<'a, T: Real> Branch<'a, T> {
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
-        x: &[T],
+        (x, sight): (&[T], &Sight<T>),
         computed: Computed<T>,
         slope: Slope<T>,
         hidden: Option<Vec<Vec<Buffer<T>>>>,
@@ -196,6 +210,7 @@ impl<'a, T: Real> Branch<'a, T> {
         dx: Option<&mut [T]>,
         messages: Option<Messages<'_>>,
     ) {
+        let x = sight.rows(x);
         let relu = self.mlps().iter().all(|mlp| mlp.activation.is_relu());
         let mut ds = match (self, computed, slope) {
             (Branch::Rows(_), Computed::Rows(y), Slope::Apart(mut d)) => {
@@ -221,7 +236,7 @@ impl<'a, T: Real> Branch<'a, T> {
             }
             _ => return,
         };
-        let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(workspace, x));
+        let mut hidden = hidden.unwrap_or_else(|| self.hidden_again(workspace, x, sight));
         let mut rest = gradient;
         let mlps = self.mlps().iter().zip(&mut ds).zip(&mut hidden).map(|((mlp, d), hidden)| {
             let (gradient, next) = std::mem::take(&mut rest).split_at_mut(mlp.len());
@@ -234,17 +249,30 @@ impl<'a, T: Real> Branch<'a, T> {
             }
             Backward { mlp, d, hidden: slices(hidden), slopes, gradient }
         });
-        mlps_backward(workspace, x, mlps.collect(), dx);
+        let mut mlps: Vec<_> = mlps.collect();
+        let own = mlps.split_off(usize::from(self.sees_transpose(0)));
+        let mut dx = dx;
+        if let (Some(first), Some(dx)) = (mlps.first(), dx.as_deref_mut()) {
+            let mut both = Buffer::zeros(workspace, sight.both().len());
+            let width = first.mlp.inputs() / 2;
+            mlps_backward(workspace, sight.both(), mlps, Some(&mut both));
+            sight.fold(&both, width, dx);
+        } else {
+            mlps_backward(workspace, sight.both(), mlps, None);
+        }
+        mlps_backward(workspace, x, own, dx);
     }
 
     /// Recomputes the hidden layers of its MLPs that the forward pass did not keep.
-    fn hidden_again(&self, workspace: &Workspace, x: &[T]) -> Vec<Vec<Buffer<T>>> {
-        let count = self.mlps().first().map_or(0, |mlp| x.len() / mlp.inputs());
+    fn hidden_again(&self, workspace: &Workspace, x: &[T], sight: &Sight<T>) -> Vec<Vec<Buffer<T>>> {
+        let count = self.mlps().last().map_or(0, |mlp| x.len() / mlp.inputs());
         let mut hidden: Vec<Vec<Buffer<T>>> =
             self.mlps().iter().map(|m: &Mlp<'a, T>| m.buffers(workspace, count)).collect();
         let forward = self.mlps().iter().zip(&mut hidden);
         let forward = forward.map(|(mlp, hidden)| Forward { mlp, hidden: slices(hidden), y: None });
-        mlps(workspace, x, forward.collect());
+        let mut forward: Vec<_> = forward.collect();
+        mlps(workspace, x, forward.split_off(usize::from(self.sees_transpose(0))));
+        mlps(workspace, sight.both(), forward);
         hidden
     }
 }
@@ -263,7 +291,9 @@ impl Product {
         relu: bool,
         messages: Option<Messages<'_>>,
     ) {
-        if let (Product::Matrix, Pairs::Dense(graphs), [y1, y2]) = (self, pairs, &mut ys[..]) {
+        if let (Product::Matrix | Product::Transposed, Pairs::Dense(graphs), [y1, y2]) =
+            (self, pairs, &mut ys[..])
+        {
             return product_backward(workspace, graphs, channels, w, y1, y2, relu);
         }
         let mut ds: Vec<Buffer<T>> = ys.iter().map(|y| Buffer::dirty(workspace, y.len())).collect();
@@ -271,7 +301,7 @@ impl Product {
             let ys: Vec<&[T]> = ys.iter().map(|y| &**y).collect();
             let mut ds: Vec<&mut [T]> = ds.iter_mut().map(|d| &mut **d).collect();
             match (self, pairs, &mut ds[..]) {
-                (Product::Matrix, Pairs::Quotient { colours, .. }, [d1, d2]) => {
+                (Product::Matrix | Product::Transposed, Pairs::Quotient { colours, .. }, [d1, d2]) => {
                     quotient_product_backward(
                         workspace,
                         colours,

@@ -58,6 +58,8 @@ impl<'a, T: Real> Block<'a, T> {
                 parents.len()
             }
         };
+        let sight = self.sight(workspace, pairs, x);
+        let seen = sight.rows(x);
         let all: Vec<&Mlp<'a, T>> = self.mlps().collect();
         let mut ys: Vec<Buffer<T>> =
             all.iter().map(|m| Buffer::dirty(workspace, count * m.outputs())).collect();
@@ -69,27 +71,30 @@ impl<'a, T: Real> Block<'a, T> {
             hidden: buffers.next().map(|buffers| slices(buffers)).unwrap_or_default(),
             y: Some(&mut y[..]),
         });
-        mlps(workspace, x, forward.collect());
+        let (both, own): (Vec<_>, Vec<_>) =
+            forward.zip(self.transposes()).partition(|(_, transposes)| *transposes);
+        mlps(workspace, seen, own.into_iter().map(|(forward, _)| forward).collect());
+        mlps(workspace, sight.both(), both.into_iter().map(|(forward, _)| forward).collect());
         let mut ys = ys.into_iter();
         let branches: Vec<Computed<T>> = self
             .branches
             .iter()
             .map(|branch| {
                 let ys = ys.by_ref().take(branch.mlps().len()).collect();
-                branch.finish(workspace, pairs, x, ys, above, keep, self.messages)
+                branch.finish(workspace, pairs, seen, ys, above, keep, self.messages)
             })
             .collect();
-        let output = self.join(workspace, pairs, x, &branches, above);
+        let output = self.join(workspace, pairs, [x, seen], &branches, above);
         (output, (keep != Keep::Nothing).then_some(Kept { branches, hidden }))
     }
 
     /// The join applied to all results. Linear maps commute with lifting, and the level below never has more rows than
-    /// the level above: what is computed below is joined below and then lifted.
+    /// the level above: what is computed below is joined below and then lifted. `seen` is what the branches see of X.
     fn join(
         &self,
         workspace: &Workspace,
         pairs: Pairs<'_>,
-        x: &[T],
+        [x, seen]: [&[T]; 2],
         computed: &[Computed<T>],
         above: usize,
     ) -> Buffer<T> {
@@ -100,7 +105,7 @@ impl<'a, T: Real> Block<'a, T> {
             output.par_chunks_mut(outputs).enumerate().for_each(|(row, to)| {
                 for ((branch, width, from), computed) in &columns {
                     let row = if branch.is_above() { row } else { pairs.parent(row) };
-                    to[*from..from + width].copy_from_slice(&computed.result(x)[row * width..][..*width]);
+                    to[*from..from + width].copy_from_slice(&computed.result(seen)[row * width..][..*width]);
                 }
                 if self.residual {
                     add_to(to, &x[pairs.parent(row) * self.inputs..][..self.inputs]);
@@ -111,7 +116,7 @@ impl<'a, T: Real> Block<'a, T> {
         let panels = self.panels(join, |layer, from, width| layer.forward_panels(workspace, from, width));
         let parts = self.columns().zip(computed).zip(&panels);
         let parts = parts.map(|(((branch, width, _), computed), panels)| {
-            (branch.is_above(), Part { numbers: computed.result(x), width, panels })
+            (branch.is_above(), Part { numbers: computed.result(seen), width, panels })
         });
         let (upper, lower): (Vec<_>, Vec<_>) = parts.partition(|(is_above, _)| *is_above);
         let [upper, lower] =
@@ -232,10 +237,10 @@ impl Product {
     ) {
         let ys: Vec<&[T]> = ys.iter().map(|y| &**y).collect();
         match (self, pairs) {
-            (Product::Matrix, Pairs::Dense(graphs)) => {
+            (Product::Matrix | Product::Transposed, Pairs::Dense(graphs)) => {
                 product(workspace, graphs, channels, ys[0], ys[1], w);
             }
-            (Product::Matrix, Pairs::Quotient { colours, .. }) => {
+            (Product::Matrix | Product::Transposed, Pairs::Quotient { colours, .. }) => {
                 quotient_product(workspace, colours, channels, ys[0], ys[1], w);
             }
             (Product::Generalised, Pairs::Dense(graphs)) => {

@@ -10,6 +10,7 @@
 
 mod backward;
 mod forward;
+mod sight;
 
 use crate::equivariant::Linears;
 use crate::linear::{Layer, add_to};
@@ -25,6 +26,8 @@ use crate::workspace::{Buffer, Workspace};
 pub struct Block<'a, T> {
     /// Channels of X.
     pub inputs: usize,
+    /// Whether the branches see the identity as a further, last channel of X.
+    pub identity: bool,
     /// The branches in order, at least one.
     pub branches: Vec<Branch<'a, T>>,
     /// A linear layer on the concatenated results; without it, they are the output.
@@ -60,6 +63,8 @@ pub enum Branch<'a, T> {
 pub enum Product {
     /// `Y1 . Y2` in every channel, over pairs.
     Matrix,
+    /// The same, where the first MLP sees the rows of the transposed pairs beside X: its input is twice as wide.
+    Transposed,
     /// The generalised product of k factors over k-tuples; for pairs it is `Y2 . Y1`.
     Generalised,
     /// The sums of Y1 over one index each, for tuples of the given order k; W is k times as wide as Y1.
@@ -181,7 +186,7 @@ impl<'a, T: Real> Block<'a, T> {
 
     /// Channels of every branch's result.
     fn widths(&self) -> Vec<usize> {
-        self.branches.iter().map(|branch| branch.outputs(self.inputs)).collect()
+        self.branches.iter().map(|branch| branch.outputs(self.seen())).collect()
     }
 
     /// Every branch with the width of its result and its first column in the concatenation.
@@ -194,6 +199,11 @@ impl<'a, T: Real> Block<'a, T> {
 
     fn mlps(&self) -> impl Iterator<Item = &Mlp<'a, T>> {
         self.branches.iter().flat_map(Branch::mlps)
+    }
+
+    /// Of every MLP whether it sees the transpose beside X.
+    fn transposes(&self) -> impl Iterator<Item = bool> {
+        self.branches.iter().flat_map(|branch| (0..branch.mlps().len()).map(|m| branch.sees_transpose(m)))
     }
 
     /// Numbers per row of its input that [`Keep::Hidden`] keeps in addition: the hidden layers of its MLPs, and the

@@ -1,21 +1,20 @@
 //! The generalised product on the quotient space: one row for all tuples that k-FWL has not distinguished.
 //!
 //! As for pairs ([`crate::quotient`]), the row of a colour is computed for one tuple of that colour. It combines the
-//! rows, one level below, of the tuples in which j replaces one of its nodes. Gradients are added to rows that many
-//! tuples share, so tasks are divided by channels: every sum has a fixed order.
+//! rows, one level below, of the tuples in which j replaces one of its nodes, a vector of channels at a time. Gradients
+//! are added to rows that many tuples share, so tasks are divided by factors and by channels: every sum has a fixed order.
 
-use super::{add, scale};
 use crate::mlp::mask;
 use crate::quotient::{ColourMatrix, Example};
 use crate::real::Real;
 use crate::shared::{Shared, numbers};
-use crate::simd::{Kernel, Simd, dispatch};
+use crate::simd::{EachVector, Kernel, Lanes, Simd, dispatch, each_vector};
 use crate::tuples::steps;
 use crate::workspace::Workspace;
 use rayon::prelude::*;
 
 /// Channels per task on the quotient space: a multiple of a cache line, so that tasks share none.
-const WIDTH: usize = 32;
+const WIDTH: usize = 16;
 
 /// For one example, the rows below of the k factors at node j.
 struct Terms<'a> {
@@ -24,8 +23,15 @@ struct Terms<'a> {
 }
 
 impl<'a> Terms<'a> {
-    fn new(colours: &ColourMatrix<'a>, example: Example, order: usize) -> Self {
-        let (graph, mut places) = (example.graph as usize, Vec::new());
+    /// Those of an example; `places` is used again from example to example.
+    fn new(
+        colours: &ColourMatrix<'a>,
+        example: Example,
+        order: usize,
+        mut places: Vec<(usize, usize)>,
+    ) -> Self {
+        let graph = example.graph as usize;
+        places.clear();
         steps(example.place as usize, colours.nodes[graph], order, &mut places);
         Terms { matrix: &colours.matrix[colours.offsets[graph]..], places }
     }
@@ -55,16 +61,19 @@ pub(crate) fn quotient_generalised<T: Real>(
     colours.check(ys.len());
     assert!(ys.iter().all(|y| y.len() == numbers(colours.below, channels)));
     assert_eq!(w.len(), numbers(colours.examples.len(), channels));
-    w.par_chunks_mut(channels.max(1)).zip(colours.examples).filter(|_| !workspace.is_stopped()).for_each(
-        |(w, &example)| {
-            dispatch(Gather { colours, example, ys, w });
-        },
-    );
+    let rows = w.par_chunks_mut((ROWS * channels).max(1)).zip(colours.examples.par_chunks(ROWS));
+    rows.filter(|_| !workspace.is_stopped()).for_each(|(w, examples)| {
+        dispatch(Gather { colours, examples, channels, ys, w });
+    });
 }
+
+/// Rows of W per task.
+const ROWS: usize = 32;
 
 struct Gather<'a, T> {
     colours: ColourMatrix<'a>,
-    example: Example,
+    examples: &'a [Example],
+    channels: usize,
     ys: &'a [&'a [T]],
     w: &'a mut [T],
 }
@@ -74,18 +83,51 @@ impl<T: Real> Kernel<T> for Gather<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let Gather { colours, example, ys, w } = self;
-        let (graph, channels) = (example.graph as usize, w.len());
-        let terms = Terms::new(&colours, example, ys.len());
-        let mut rows = ys.to_vec();
-        w.fill(T::default());
-        for j in 0..colours.nodes[graph] {
-            for (q, (row, y)) in rows.iter_mut().zip(ys).enumerate() {
-                *row = &y[terms.row(q, j) * channels..][..channels];
-            }
-            add(w, rows[0], &rows[1..], 0);
+        let mut places = Vec::new();
+        for (&example, w) in self.examples.iter().zip(self.w.chunks_exact_mut(self.channels)) {
+            let terms = Terms::new(&self.colours, example, self.ys.len(), places);
+            let graph = example.graph as usize;
+            let (nodes, by) = (self.colours.nodes[graph], T::rounded(self.colours.factors[graph]));
+            each_vector::<T, S>(0, self.channels, &mut Row { terms: &terms, nodes, by, ys: self.ys, w });
+            places = terms.places;
         }
-        scale(w, colours.factors[graph]);
+    }
+}
+
+/// A row of W.
+struct Row<'a, T> {
+    terms: &'a Terms<'a>,
+    nodes: usize,
+    by: T,
+    ys: &'a [&'a [T]],
+    w: &'a mut [T],
+}
+
+impl<T: Real> EachVector<T> for Row<'_, T> {
+    #[inline(always)]
+    fn vector<S: Simd<T>, const WHOLE: bool>(&mut self, from: usize, lanes: Lanes<T, S>) {
+        let channels = self.w.len();
+        let zero = S::splat(T::default());
+        let (first, others) = self.ys.split_first().expect("a product has factors");
+        let load = |y: &[T], row: usize| {
+            let numbers = &y[row * channels + from..][..lanes.width];
+            // SAFETY: the slice has all numbers of the vector.
+            unsafe { lanes.load::<WHOLE>(numbers.as_ptr()) }
+        };
+        let mut sum = zero;
+        for j in 0..self.nodes {
+            let mut product = load(first, self.terms.row(0, j));
+            for (q, y) in others.iter().enumerate() {
+                let y = load(y, self.terms.row(q + 1, j));
+                match q + 1 == others.len() {
+                    true => sum = S::multiply_add(product, y, sum),
+                    false => product = S::multiply_add(product, y, zero),
+                }
+            }
+        }
+        let to = &mut self.w[from..from + lanes.width];
+        // SAFETY: the slice has all numbers of the vector.
+        unsafe { lanes.store::<WHOLE>(to.as_mut_ptr(), S::multiply_add(sum, S::splat(self.by), zero)) };
     }
 }
 
@@ -112,10 +154,12 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     assert!(ds.iter().all(|d| d.len() == below) && dw.len() == numbers(colours.examples.len(), channels));
     ds.iter_mut().for_each(|d| d.fill(T::default()));
     let shared: Vec<Shared<'_, T>> = ds.iter_mut().map(|d| Shared::new(d)).collect();
-    (0..channels.div_ceil(WIDTH)).into_par_iter().for_each(|group| {
-        let from = group * WIDTH;
+    let tasks =
+        (0..channels.div_ceil(WIDTH)).flat_map(|group| (0..ys.len()).map(move |q| (group * WIDTH, q)));
+    let tasks: Vec<(usize, usize)> = tasks.collect();
+    tasks.into_par_iter().with_max_len(1).for_each(|(from, q)| {
         let width = WIDTH.min(channels - from);
-        dispatch(Scatter { workspace, colours, channels, from, width, dw, ys, ds: &shared });
+        dispatch(Scatter { workspace, colours, channels, from, width, dw, ys, q, d: &shared[q] });
     });
     drop(shared);
     if relu {
@@ -123,6 +167,7 @@ pub(crate) fn quotient_generalised_backward<T: Real>(
     }
 }
 
+/// Some channels of the gradient of the factor at position q.
 struct Scatter<'a, T> {
     workspace: &'a Workspace,
     colours: ColourMatrix<'a>,
@@ -131,45 +176,53 @@ struct Scatter<'a, T> {
     width: usize,
     dw: &'a [T],
     ys: &'a [&'a [T]],
-    ds: &'a [Shared<'a, T>],
+    q: usize,
+    d: &'a Shared<'a, T>,
 }
 
 impl<T: Real> Kernel<T> for Scatter<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T>>(self) {
-        let Scatter { workspace, colours, channels, from, width, dw, ys, ds } = self;
-        let at = |row: usize| row * channels + from;
-        // The product of dW and all factors before each one, and that of all factors after it.
-        let mut before = vec![[T::default(); WIDTH]; ys.len() + 1];
+    fn run<S: Simd<T>>(mut self) {
+        let (from, width) = (self.from, self.width);
+        each_vector::<T, S>(from, width, &mut self);
+    }
+}
+
+impl<T: Real> EachVector<T> for Scatter<'_, T> {
+    #[inline(always)]
+    fn vector<S: Simd<T>, const WHOLE: bool>(&mut self, from: usize, lanes: Lanes<T, S>) {
+        let &mut Scatter { workspace, colours, channels, dw, ys, q, d, .. } = self;
+        let zero = S::splat(T::default());
+        let load = |y: &[T], row: usize| {
+            let numbers = &y[row * channels + from..][..lanes.width];
+            // SAFETY: the slice has all numbers of the vector.
+            unsafe { lanes.load::<WHOLE>(numbers.as_ptr()) }
+        };
+        let last = if q + 1 == ys.len() { q - 1 } else { ys.len() - 1 };
+        let mut places = Vec::new();
         for (row, &example) in colours.examples.iter().enumerate() {
             if workspace.is_stopped() {
                 return;
             }
             let graph = example.graph as usize;
-            let factor = T::rounded(colours.factors[graph]);
-            before[0].iter_mut().zip(&dw[at(row)..][..width]).for_each(|(b, &d)| *b = d * factor);
-            let terms = Terms::new(&colours, example, ys.len());
+            let by = S::splat(T::rounded(colours.factors[graph]));
+            let scaled = S::multiply_add(load(dw, row), by, zero);
+            let terms = Terms::new(&colours, example, ys.len(), places);
             for j in 0..colours.nodes[graph] {
-                for (q, y) in ys.iter().enumerate() {
-                    let y = &y[at(terms.row(q, j))..][..width];
-                    let (left, right) = before.split_at_mut(q + 1);
-                    let both = right[0].iter_mut().zip(&left[q]).zip(y);
-                    both.for_each(|((next, &b), &y)| *next = b * y);
+                // SAFETY: only this task writes these channels of this factor's gradient.
+                let to = unsafe { d.part(terms.row(q, j) * channels + from, lanes.width) }.as_mut_ptr();
+                // dW times all factors but this one and the last other, which is multiplied while adding.
+                let mut product = scaled;
+                for (r, y) in ys.iter().enumerate().filter(|&(r, _)| r != q && r != last) {
+                    product = S::multiply_add(product, load(y, terms.row(r, j)), zero);
                 }
-                let mut after = [T::rounded(1.0); WIDTH];
-                for (q, y) in ys.iter().enumerate().rev() {
-                    let place = at(terms.row(q, j));
-                    // SAFETY: only this task writes these channels, and each factor has a separate slice.
-                    let d = unsafe { ds[q].part(place, width) };
-                    let both = before[q].iter().zip(after.iter_mut()).zip(&y[place..][..width]);
-                    for (d, ((&b, a), &y)) in d.iter_mut().zip(both) {
-                        *d += b * *a;
-                        *a *= y;
-                    }
-                }
+                let y = load(ys[last], terms.row(last, j));
+                // SAFETY: `to` has all numbers of the vector.
+                unsafe { lanes.store::<WHOLE>(to, S::multiply_add(product, y, lanes.load::<WHOLE>(to))) };
             }
+            places = terms.places;
         }
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! All four have one form: `out[p,q,r] = factor * sum over m of F(p,q,m) * G(m,q,r) * H(p,m,r)` in every channel, with
 //! the three factors at places that are linear in the indices. Computed entry by entry, a term loads three vectors for
-//! three operations. A tile of 2 by 2 entries (p, q) shares G and H, and with registers for three r at a time also F:
-//! it loads two thirds of a vector per two instructions. Its sums stay in registers. A task has a few p, so that each G is read from
-//! the cache for all but the first. Every sum runs over m in order.
+//! three operations. A tile of 2 by 2 entries (p, q) shares G and H, and with registers for two or three r at a time also
+//! F: it loads two thirds of a vector per two instructions. Its sums stay in registers. A task has a few p, so that each G
+//! is read from the cache for all but the first. Every sum runs over m in order.
 
 use super::Square;
 use crate::product::within;
 use crate::real::Real;
 use crate::shared::Shared;
-use crate::simd::{Kernel, Simd, dispatch};
+use crate::simd::{EachVector, Kernel, Lanes, Simd, dispatch, each_vector};
 use crate::workspace::Workspace;
 use rayon::prelude::*;
 
@@ -128,26 +128,24 @@ impl<T: Real> Kernel<T> for Task<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T>>(self) {
-        let n = self.n;
-        let ps = self.p..(self.p + ROWS).min(n);
-        let whole = self.channels / S::LANES * S::LANES;
-        // The factors at q serve all p of the task, those at p all q, while they are in the cache.
-        for c in (0..whole).step_by(S::LANES) {
-            for q in (0..n).step_by(TILE) {
-                for p in ps.clone().step_by(TILE) {
-                    match (p + TILE <= ps.end, q + TILE <= n) {
-                        (true, true) => self.line::<S, 2, 2>(p, q, c),
-                        (true, false) => self.line::<S, 2, 1>(p, q, c),
-                        (false, true) => self.line::<S, 1, 2>(p, q, c),
-                        (false, false) => self.line::<S, 1, 1>(p, q, c),
-                    }
+    fn run<S: Simd<T>>(mut self) {
+        each_vector::<T, S>(0, self.channels, &mut self);
+    }
+}
+
+impl<T: Real> EachVector<T> for Task<'_, '_, T> {
+    /// The factors at q serve all p of the task, those at p all q, while they are in the cache.
+    #[inline(always)]
+    fn vector<S: Simd<T>, const WHOLE: bool>(&mut self, c: usize, lanes: Lanes<T, S>) {
+        let (n, end) = (self.n, (self.p + ROWS).min(self.n));
+        for q in (0..n).step_by(TILE) {
+            for p in (self.p..end).step_by(TILE) {
+                match (p + TILE <= end, q + TILE <= n) {
+                    (true, true) => self.line::<S, 2, 2, WHOLE>(p, q, c, lanes),
+                    (true, false) => self.line::<S, 2, 1, WHOLE>(p, q, c, lanes),
+                    (false, true) => self.line::<S, 1, 2, WHOLE>(p, q, c, lanes),
+                    (false, false) => self.line::<S, 1, 1, WHOLE>(p, q, c, lanes),
                 }
-            }
-        }
-        for c in whole..self.channels {
-            for p in ps.clone() {
-                (0..n * n).for_each(|place| self.single(p, place / n, place % n, c));
             }
         }
     }
@@ -169,48 +167,58 @@ impl<T: Real> Task<'_, '_, T> {
 
     /// One vector of channels of A by B lines of entries.
     #[inline(always)]
-    fn line<S: Simd<T>, const A: usize, const B: usize>(&self, p: usize, q: usize, c: usize) {
+    fn line<S: Simd<T>, const A: usize, const B: usize, const WHOLE: bool>(
+        &self,
+        p: usize,
+        q: usize,
+        c: usize,
+        lanes: Lanes<T, S>,
+    ) {
         let mut r = 0;
         while r < self.n {
             r += match self.n - r {
-                3.. if S::TALL => self.tile::<S, A, B, 3>(p, q, r, c),
-                _ => self.tile::<S, A, B, 1>(p, q, r, c),
+                3.. if S::TALL => self.tile::<S, A, B, 3, WHOLE>(p, q, r, c, lanes),
+                2.. => self.tile::<S, A, B, 2, WHOLE>(p, q, r, c, lanes),
+                _ => self.tile::<S, A, B, 1, WHOLE>(p, q, r, c, lanes),
             };
         }
     }
 
     /// One vector of channels of A by B by C entries; returns C.
     #[inline(always)]
-    fn tile<S: Simd<T>, const A: usize, const B: usize, const C: usize>(
+    fn tile<S: Simd<T>, const A: usize, const B: usize, const C: usize, const WHOLE: bool>(
         &self,
         p: usize,
         q: usize,
         r: usize,
         c: usize,
+        lanes: Lanes<T, S>,
     ) -> usize {
+        let width = lanes.width;
         let last = self.n - 1;
         let [f, g, h] = self.factors;
         // The last number that each factor is read at.
         for (factor, (first, step)) in
             self.factors.iter().zip(self.places(p + A - 1, q + B - 1, r + C - 1, c))
         {
-            assert!(first + last * step + S::LANES <= factor.numbers.len());
+            assert!(first + last * step + width <= factor.numbers.len());
         }
         let [f0, g0, h0] = self.places(p, q, r, c);
         let mut sums = [[[S::splat(T::default()); C]; B]; A];
         // SAFETY: no offset exceeds those checked above.
         unsafe {
-            let vector = |factor: Factor<'_, T>, place: usize| S::load(factor.numbers.as_ptr().add(place));
+            let load =
+                |factor: Factor<'_, T>, place: usize| lanes.load::<WHOLE>(factor.numbers.as_ptr().add(place));
             for m in 0..self.n {
                 let right: [[S::V; C]; B] = std::array::from_fn(|y| {
-                    std::array::from_fn(|z| vector(g, g0.0 + y * g.strides[1] + z * g.strides[2] + m * g0.1))
+                    std::array::from_fn(|z| load(g, g0.0 + y * g.strides[1] + z * g.strides[2] + m * g0.1))
                 });
                 for (x, sums) in sums.iter_mut().enumerate() {
                     let left: [S::V; C] = std::array::from_fn(|z| {
-                        vector(h, h0.0 + x * h.strides[0] + z * h.strides[2] + m * h0.1)
+                        load(h, h0.0 + x * h.strides[0] + z * h.strides[2] + m * h0.1)
                     });
                     for (y, sums) in sums.iter_mut().enumerate() {
-                        let row = vector(f, f0.0 + x * f.strides[0] + y * f.strides[1] + m * f0.1);
+                        let row = load(f, f0.0 + x * f.strides[0] + y * f.strides[1] + m * f0.1);
                         for (z, sum) in sums.iter_mut().enumerate() {
                             let product = S::multiply_add(left[z], right[y][z], S::splat(T::default()));
                             *sum = S::multiply_add(row, product, *sum);
@@ -224,26 +232,12 @@ impl<T: Real> Task<'_, '_, T> {
             let at = self.at(p + x, q + y, r + z, c);
             let mut sum = S::multiply_add(*sum, S::splat(self.by), S::splat(T::default()));
             if let Some(mask) = self.mask {
-                // SAFETY: the slice has the length of a vector.
-                sum = S::mask(sum, unsafe { S::load(mask[at..at + S::LANES].as_ptr()) });
+                // SAFETY: the slice has all numbers of the vector.
+                sum = S::mask(sum, unsafe { lanes.load::<WHOLE>(mask[at..at + width].as_ptr()) });
             }
-            // SAFETY: only this task writes the entries of p; the slice has the length of a vector.
-            unsafe { S::store(self.out.part(self.start + at, S::LANES).as_mut_ptr(), sum) };
+            // SAFETY: only this task writes the entries of p; the slice has all numbers of the vector.
+            unsafe { lanes.store::<WHOLE>(self.out.part(self.start + at, width).as_mut_ptr(), sum) };
         }
         C
-    }
-
-    /// One channel of an entry.
-    #[inline(always)]
-    fn single(&self, p: usize, q: usize, r: usize, c: usize) {
-        let [f, g, h] = self.places(p, q, r, c);
-        let [ff, gg, hh] = self.factors.map(|factor| factor.numbers);
-        let term = |m: usize| ff[f.0 + m * f.1] * gg[g.0 + m * g.1] * hh[h.0 + m * h.1];
-        let sum = (0..self.n).fold(T::default(), |sum, m| sum + term(m)) * self.by;
-        let at = self.at(p, q, r, c);
-        let open = self.mask.is_none_or(|mask| mask[at] > T::default());
-        // SAFETY: only this task writes the entries of p.
-        let to = unsafe { self.out.part(self.start + at, 1) };
-        to[0] = if open { sum } else { T::default() };
     }
 }

@@ -8,6 +8,8 @@
 //! number of threads.
 
 mod rows;
+#[cfg(test)]
+mod sweep;
 mod whole;
 
 use crate::large;
@@ -86,8 +88,11 @@ impl Own {
     /// costs about ten times as much as one within a tile (measured by profiling NCI1), and assembling the matrices
     /// costs a few terms per pair.
     fn is_whole(&self, colours: &ColourMatrix<'_>) -> bool {
-        let n = colours.nodes[self.graph];
-        8 * self.rows.len() > n * (n + 32)
+        Own::whole_is_cheaper(colours.nodes[self.graph], self.rows.len())
+    }
+
+    fn whole_is_cheaper(n: usize, rows: usize) -> bool {
+        8 * rows > n * (n + 32)
     }
 
     /// Whether the whole product is that of a large graph.

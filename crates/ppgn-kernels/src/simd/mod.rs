@@ -6,8 +6,10 @@
 
 #[cfg(target_arch = "x86_64")]
 mod lines;
+mod part;
 mod transpose;
 
+pub(crate) use part::{EachVector, Lanes, each_vector};
 pub(crate) use transpose::{SIDE, transpose};
 
 use crate::real::Real;
@@ -82,6 +84,12 @@ pub(crate) trait Simd<T>: Copy {
     /// `LANES` numbers.
     type V: Copy;
 
+    /// Which numbers of a vector are read or written: see [`first`](Self::first).
+    type M: Copy;
+
+    /// Vectors of half the size for narrow rows, or these if there are no smaller ones worth using.
+    type Half: Simd<T>;
+
     /// Numbers in a vector.
     const LANES: usize;
 
@@ -100,6 +108,21 @@ pub(crate) trait Simd<T>: Copy {
     /// # Safety
     /// `to` must be writable for `LANES` numbers.
     unsafe fn store(to: *mut T, v: Self::V);
+
+    /// The first `count` numbers of a vector.
+    fn first(count: usize) -> Self::M;
+
+    /// The numbers of `which`, and 0 for the others, which are not read.
+    ///
+    /// # Safety
+    /// `from` must be readable for the numbers of `which`.
+    unsafe fn load_part(from: *const T, which: Self::M) -> Self::V;
+
+    /// Stores the numbers of `which`.
+    ///
+    /// # Safety
+    /// `to` must be writable for the numbers of `which`.
+    unsafe fn store_part(to: *mut T, v: Self::V, which: Self::M);
 
     /// `x * by + plus`.
     fn multiply_add(x: Self::V, by: Self::V, plus: Self::V) -> Self::V;
@@ -175,6 +198,8 @@ pub(crate) struct Portable;
 
 impl<T: Real> Simd<T> for Portable {
     type V = [T; 4];
+    type M = usize;
+    type Half = Portable;
     const LANES: usize = 4;
 
     #[inline(always)]
@@ -192,6 +217,25 @@ impl<T: Real> Simd<T> for Portable {
     unsafe fn store(to: *mut T, v: [T; 4]) {
         // SAFETY: the caller guarantees that it is writable.
         unsafe { to.cast::<[T; 4]>().write_unaligned(v) }
+    }
+
+    #[inline(always)]
+    fn first(count: usize) -> usize {
+        count.min(4)
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: *const T, which: usize) -> [T; 4] {
+        // SAFETY: the caller guarantees that these are readable.
+        std::array::from_fn(|i| if i < which { unsafe { *from.add(i) } } else { T::default() })
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(to: *mut T, v: [T; 4], which: usize) {
+        for (i, &x) in v.iter().enumerate().take(which) {
+            // SAFETY: the caller guarantees that these are writable.
+            unsafe { *to.add(i) = x };
+        }
     }
 
     #[inline(always)]
@@ -223,14 +267,17 @@ impl<T: Real> Simd<T> for Portable {
 /// The vectors of an x86 level.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86 {
-    ($level:ident, $tall:literal, $doc:literal, $($real:ty: $v:ident * $lanes:literal, $splat:ident $load:ident $store:ident
-        $fused:ident $max:ident $equal:expr, $mask:expr $(, $lines:ident)?;)*) => {
+    ($level:ident, $half:ident, $tall:literal, $doc:literal, $($real:ty: $v:ident * $lanes:literal,
+        $splat:ident $load:ident $store:ident $fused:ident $max:ident $equal:expr, $mask:expr,
+        $part:ident $first:expr, $load_part:expr, $store_part:ident $(, $lines:ident)?;)*) => {
         #[doc = $doc]
         #[derive(Clone, Copy)]
         pub(crate) struct $level;
 
         $(impl Simd<$real> for $level {
             type V = std::arch::x86_64::$v;
+            type M = std::arch::x86_64::$part;
+            type Half = $half;
             const LANES: usize = $lanes;
             const TALL: bool = $tall;
 
@@ -250,6 +297,26 @@ macro_rules! x86 {
             unsafe fn store(to: *mut $real, v: Self::V) {
                 // SAFETY: the caller guarantees that it is writable; as in `splat`.
                 unsafe { std::arch::x86_64::$store(to, v) }
+            }
+
+            #[inline(always)]
+            fn first(count: usize) -> Self::M {
+                ($first)(count)
+            }
+
+            #[inline(always)]
+            unsafe fn load_part(from: *const $real, which: Self::M) -> Self::V {
+                // SAFETY: the caller guarantees that these numbers are readable; no others are read; as in `splat`.
+                {
+                    use std::arch::x86_64::*;
+                    unsafe { ($load_part)(from, which) }
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(to: *mut $real, v: Self::V, which: Self::M) {
+                // SAFETY: the caller guarantees that these numbers are writable; no others are written; as in `splat`.
+                unsafe { std::arch::x86_64::$store_part(to, which, v) }
             }
 
             #[inline(always)]
@@ -308,24 +375,42 @@ macro_rules! x86 {
     };
 }
 
+/// The first `count` of `N` numbers of some size, as AVX2 wants them: all bits set.
 #[cfg(target_arch = "x86_64")]
-x86! { Avx2, false, "AVX2 with FMA.",
-    f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
-        |x, y| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(x, y)),
-        |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero)), avx2_f32;
-    f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
-        |x, y| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(x, y)),
-        |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero)), avx2_f64;
+macro_rules! bits {
+    ($int:ty, $n:literal) => {
+        |count: usize| {
+            let bits: [$int; $n] = std::array::from_fn(|i| if i < count { -1 } else { 0 });
+            // SAFETY: both are 32 bytes of plain bits; as in `splat`.
+            unsafe { std::arch::x86_64::_mm256_loadu_si256(bits.as_ptr().cast()) }
+        }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]
-x86! { Avx512, true, "AVX-512 (F).",
+x86! { Avx2, Avx2, false, "AVX2 with FMA.",
+    f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
+        |x, y| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(x, y)),
+        |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero)),
+        __m256i bits!(i32, 8), _mm256_maskload_ps, _mm256_maskstore_ps, avx2_f32;
+    f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
+        |x, y| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(x, y)),
+        |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero)),
+        __m256i bits!(i64, 4), _mm256_maskload_pd, _mm256_maskstore_pd, avx2_f64;
+}
+
+#[cfg(target_arch = "x86_64")]
+x86! { Avx512, Avx2, true, "AVX-512 (F).",
     f32: __m512 * 16, _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_max_ps
         |x, y| _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(x, y),
-        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x);
+        |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x),
+        __mmask16 |count: usize| ((1u32 << count.min(16)) - 1) as u16,
+        |from, which| _mm512_maskz_loadu_ps(which, from), _mm512_mask_storeu_ps;
     f64: __m512d * 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_max_pd
         |x, y| _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(x, y),
-        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x);
+        |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x),
+        __mmask8 |count: usize| ((1u32 << count.min(8)) - 1) as u8,
+        |from, which| _mm512_maskz_loadu_pd(which, from), _mm512_mask_storeu_pd;
 }
 
 /// The dispatch for one number type.

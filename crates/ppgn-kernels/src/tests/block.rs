@@ -24,6 +24,7 @@ fn build<'a, T: Real>(form: &Form, flat: &'a [T]) -> Block<'a, T> {
     let product = Branch::Product { product: Product::Matrix, factors, norm: form.norm };
     Block {
         inputs: form.inputs(),
+        identity: false,
         branches: vec![skip, product],
         join,
         residual: form.residual,

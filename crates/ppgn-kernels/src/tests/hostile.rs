@@ -19,7 +19,7 @@ fn block(product: Product, factors: usize) -> Block<'static, f32> {
     let layer = || Layer::cut(&WEIGHTS, 2, 2).0;
     let factors = (0..factors).map(|_| Mlp { layers: vec![layer()], activation: Activation::Relu }).collect();
     let branches = vec![Branch::Product { product, factors, norm: None }];
-    Block { inputs: 2, branches, join: None, residual: false, messages: None }
+    Block { inputs: 2, identity: false, branches, join: None, residual: false, messages: None }
 }
 
 fn products() -> [(Product, usize, usize); 4] {
@@ -69,6 +69,7 @@ fn point_12_squares_beyond_their_rows_are_refused() {
             Linears { layers: vec![Equivariant::cut(&WEIGHTS, 2, 2).0], activation: Activation::Relu };
         let block = Block {
             inputs: 2,
+            identity: false,
             branches: vec![Branch::Equivariant(layers)],
             join: None,
             residual: false,
@@ -152,13 +153,20 @@ fn point_12_parents_beyond_their_rows_are_refused() {
     let product = block(Product::Matrix, 2).branches.remove(0);
     let joined = Block {
         inputs: 2,
+        identity: false,
         branches: vec![Branch::Skip, product],
         join: Some(Layer::cut(&WEIGHTS, 4, 2).0),
         residual: false,
         messages: None,
     };
-    let alone =
-        Block { inputs: 2, branches: vec![Branch::Skip], join: None, residual: false, messages: None };
+    let alone = Block {
+        inputs: 2,
+        identity: false,
+        branches: vec![Branch::Skip],
+        join: None,
+        residual: false,
+        messages: None,
+    };
     for block in [&joined, &alone] {
         for parents in [&[3][..], &[u32::MAX]] {
             let pairs = Pairs::Quotient { colours, parents };

@@ -5,6 +5,6 @@ mod block;
 mod equivariant;
 mod hostile;
 mod levels;
-mod naive;
+pub(crate) mod naive;
 mod pool;
 mod tuples;

@@ -155,7 +155,8 @@ fn dense_products_match_the_equations() {
                 terms.push((graph.factor, words));
             }
         }
-        for channels in [1, 3, 16, 35] {
+        // Whole vectors of every level, parts of them, and both.
+        for channels in [1, 3, 4, 8, 11, 16, 24, 35] {
             compare::<f64>(&Way::Dense(&graphs), &terms, rows, k, channels, 1e-12);
             compare::<f32>(&Way::Dense(&graphs), &terms, rows, k, channels, 2e-5);
         }

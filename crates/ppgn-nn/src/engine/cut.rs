@@ -46,7 +46,8 @@ pub(super) fn block<'a, T: Real>(description: &Description, array: &'a [T]) -> B
     });
     let branches = branches.collect();
     let join = description.join.as_ref().map(|layer| rest.layer(layer));
-    Block { inputs: description.inputs, branches, join, residual: description.residual, messages: None }
+    let &Description { inputs, identity, residual, .. } = description;
+    Block { inputs, identity, branches, join, residual, messages: None }
 }
 
 /// The suffix's layers.

@@ -114,7 +114,7 @@ impl Branch {
             Branch::Rows(layers) | Branch::Equivariant(layers) => width(layers),
             Branch::Product { product, factors, .. } => match product {
                 Product::Sums(times) | Product::Neighbours(times) => times.saturating_mul(width(&factors[0])),
-                Product::Matrix | Product::Generalised => width(&factors[0]),
+                Product::Matrix | Product::Transposed | Product::Generalised => width(&factors[0]),
             },
         }
     }
@@ -151,6 +151,8 @@ impl Branch {
 pub struct Description {
     /// Channels of X.
     pub inputs: usize,
+    /// Whether the branches see the identity as a further, last channel of X.
+    pub identity: bool,
     /// The branches in order.
     pub branches: Vec<Branch>,
     /// A linear layer on the concatenated results; without it, they are the output.
@@ -162,11 +164,16 @@ pub struct Description {
 }
 
 impl Description {
+    /// Channels that the branches see: those of X, and the identity.
+    pub fn seen(&self) -> usize {
+        self.inputs + usize::from(self.identity)
+    }
+
     /// Channels of the output.
     pub fn outputs(&self) -> usize {
         match &self.join {
             Some(join) => join.outputs,
-            None => side_by_side(&self.branches, self.inputs),
+            None => side_by_side(&self.branches, self.seen()),
         }
     }
 
@@ -186,6 +193,8 @@ impl Description {
                 product: Product::Matrix | Product::Generalised | Product::Sums(_) | Product::Neighbours(_),
                 ..
             } => None,
+            // Its colours start from isomorphism types, so they are closed under transposition.
+            Branch::Product { product: Product::Transposed, .. } => None,
             Branch::Equivariant(_) => Some(
                 "its linear equivariant layers act on whole rows and columns, which pairs of one colour may not share",
             ),
@@ -200,12 +209,14 @@ impl Description {
         let [mut below, mut above] = [0.0; 2];
         for branch in &self.branches {
             below += sum(&mut branch.layers());
-            let width = branch.outputs(self.inputs) as f64;
+            let width = branch.outputs(self.seen()) as f64;
             if let Branch::Product { product, factors, .. } = branch {
                 // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum. Messages come
                 // from a few neighbours.
                 let each = match product {
-                    Product::Matrix | Product::Generalised => (factors.len() as f64 - 1.0) * nodes as f64,
+                    Product::Matrix | Product::Transposed | Product::Generalised => {
+                        (factors.len() as f64 - 1.0) * nodes as f64
+                    }
                     Product::Sums(_) => nodes as f64,
                     Product::Neighbours(_) => nodes.min(NEIGHBOURS) as f64,
                 };
@@ -308,6 +319,17 @@ impl Place<'_> {
         Branch::Product { product, factors: self.factors(factors), norm }
     }
 
+    /// The matrix product `m1(X, X^T) . m2(X)`, with the configured norm.
+    pub(crate) fn transposed_product(&self) -> Branch {
+        let mut branch = self.product(Product::Transposed, 2);
+        if let Branch::Product { factors, .. } = &mut branch
+            && let Some(first) = factors[0].first_mut()
+        {
+            first.inputs = 2 * self.inputs;
+        }
+        branch
+    }
+
     /// Linear equivariant layers of these widths, input and output included.
     pub(crate) fn equivariant(&self, widths: &[usize]) -> Branch {
         let layer = |(i, pair): (usize, &[usize])| {
@@ -326,7 +348,8 @@ impl Place<'_> {
             }
         };
         let activation = self.config.activation;
-        let mut block = Description { inputs: self.inputs, branches, join, residual: false, activation };
+        let mut block =
+            Description { inputs: self.inputs, identity: false, branches, join, residual: false, activation };
         block.residual = self.config.residual && block.outputs() == self.inputs;
         block
     }

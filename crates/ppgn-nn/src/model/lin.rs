@@ -10,7 +10,14 @@ impl Kind for Lin {
     fn describe(&self, place: &Place<'_>) -> Description {
         let branches = vec![place.equivariant(&place.widths())];
         let activation = place.config.activation;
-        Description { inputs: place.inputs, branches, join: None, residual: false, activation }
+        Description {
+            inputs: place.inputs,
+            identity: false,
+            branches,
+            join: None,
+            residual: false,
+            activation,
+        }
     }
 
     fn validate(&self, config: &PpgnConfig) -> Result<()> {

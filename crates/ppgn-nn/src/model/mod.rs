@@ -9,6 +9,7 @@ mod lin;
 mod mlp;
 mod mp;
 mod mp_lin;
+mod ppgn_plus;
 mod sums;
 
 pub(crate) use description::Place;
@@ -41,8 +42,8 @@ pub(crate) trait Kind: Sync {
 
 macro_rules! models {
     ($($(#[$attribute:meta])* $variant:ident $name:literal $kind:path;)*) => {
-        /// What a block computes: the four models of the paper's "Equivariant layer evaluation", and the sums of
-        /// Theorem 1.
+        /// What a block computes: the four models of the paper's "Equivariant layer evaluation", the sums of
+        /// Theorem 1, and one block beyond the paper.
         ///
         /// L is a linear equivariant layer from matrices to matrices with all fifteen operations and both biases, and
         /// with sums normalised to means ([`EquivariantLinear`](crate::equivariant::EquivariantLinear) with
@@ -98,6 +99,9 @@ models! {
     /// networks from the proof of Theorem 1, as powerful as k-WL. Its input consists of isomorphism types, and it runs
     /// on both spaces.
     Sums "sums" sums::Sums;
+    /// PPGN++ (Puny et al. 2023): `m4(m3(Z), m1(Z, Z^T) . m2(Z))`, where Z is X and the identity. Its input consists of
+    /// isomorphism types, and it runs on both spaces.
+    PpgnPlus "ppgn++" ppgn_plus::PpgnPlus;
 }
 
 impl Model {

@@ -99,6 +99,24 @@ impl Quotient {
         Ok((Quotient { order: colours.order(), nodes, offsets, levels }, assembly.ids))
     }
 
+    /// Whether pairs of one row at level 0 have transposes of one row, and are either all on the diagonal or all off it.
+    /// Then the same holds at all levels. O(pairs).
+    pub(crate) fn is_closed(&self) -> bool {
+        let level = &self.levels[0];
+        let mut partners = vec![(NONE, false); level.rows];
+        let mut graphs = self.nodes.iter().zip(&self.offsets);
+        graphs.all(|(&n, &start)| {
+            let matrix = &level.matrix[start..][..n * n];
+            (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).all(|(i, j)| {
+                let (partner, found) =
+                    (&mut partners[matrix[i * n + j] as usize], (matrix[j * n + i], i == j));
+                let fits = partner.0 == NONE || *partner == found;
+                *partner = found;
+                fits
+            })
+        })
+    }
+
     /// The number of graphs.
     pub fn graphs(&self) -> usize {
         self.nodes.len()

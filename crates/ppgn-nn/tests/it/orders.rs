@@ -80,6 +80,19 @@ fn kinds() -> Vec<(PpgnConfig, &'static [usize])> {
         (base(2, Model::Sums), &[4, 1, 3]),
         (PpgnConfig { pooling: Pooling::Sum, scale: Scale::SqrtN, ..base(3, Model::Sums) }, &[4, 1]),
         (PpgnConfig { m4: M4::None, norm: Norm::Rms, ..base(3, Model::Sums) }, &[3, 2]),
+        (PpgnConfig { pooling: Pooling::Mean, ..base(2, Model::PpgnPlus) }, &[4, 1, 3]),
+        (
+            PpgnConfig {
+                residual: true,
+                blocks: vec![BlockConfig::new(4); 3],
+                scale: Scale::N,
+                norm: Norm::Rms,
+                activation: Activation::Gelu,
+                ..base(2, Model::PpgnPlus)
+            },
+            &[5, 2],
+        ),
+        (PpgnConfig { m3: M3::Mlp(vec![3]), m4: M4::None, ..base(2, Model::PpgnPlus) }, &[4, 2]),
     ]
 }
 
@@ -175,8 +188,9 @@ fn from_the_equations(network: &Ppgn, encoder: &Encoder, graph: &Graph) -> Vec<f
     let mut x: Vec<Vec<f64>> = tuples.iter().map(isomorphism_type).collect();
     let mut scores = vec![0.0; config.outputs];
     for l in 0..config.blocks.len() {
+        let before = x.clone();
         let of = |m: usize| -> Vec<Vec<f64>> {
-            x.iter().map(|x| weights.mlp(&format!("reg_blocks.{l}.mlp{m}"), x)).collect()
+            before.iter().map(|x| weights.mlp(&format!("reg_blocks.{l}.mlp{m}"), x)).collect()
         };
         let w = |tuple: &Vec<usize>, ys: &[Vec<Vec<f64>>]| -> Vec<f64> {
             let width = ys[0][0].len();
@@ -201,7 +215,19 @@ fn from_the_equations(network: &Ppgn, encoder: &Encoder, graph: &Graph) -> Vec<f
                 }
             }
         };
-        let ys: Vec<_> = (1..=if config.model == Model::Mp { k } else { 1 }).map(of).collect();
+        let ys: Vec<_> = match config.model {
+            // Of (i, k) the factors are m2 at (j, k), then m1 at (i, j).
+            Model::PpgnPlus => {
+                let identity = |t: &[usize]| if t[0] == t[1] { 1.0 } else { 0.0 };
+                x.iter_mut().zip(&tuples).for_each(|(x, t)| x.push(identity(t)));
+                let both = |t: &Vec<usize>| [x[at(t)].clone(), x[at(&[t[1], t[0]])].clone()].concat();
+                let first = tuples.iter().map(|t| weights.mlp(&format!("reg_blocks.{l}.mlp1"), &both(t)));
+                let second = x.iter().map(|x| weights.mlp(&format!("reg_blocks.{l}.mlp2"), x));
+                vec![second.collect(), first.collect()]
+            }
+            Model::Mp => (1..=k).map(of).collect(),
+            _ => vec![of(1)],
+        };
         let next = |(tuple, x): (&Vec<usize>, &Vec<f64>)| {
             weights.linear(&format!("reg_blocks.{l}.skip.conv"), &[x.clone(), w(tuple, &ys)].concat())
         };
@@ -239,6 +265,7 @@ fn networks_match_the_equations() {
         (4, Model::Mp, &[3, 2]),
         (2, Model::Sums, &[4, 1]),
         (3, Model::Sums, &[3, 2]),
+        (2, Model::PpgnPlus, &[4, 1, 3]),
     ] {
         let graphs = graphs(sizes, order as u64);
         let encoder = encoder(&graphs);
@@ -262,6 +289,24 @@ fn networks_match_the_equations() {
 }
 
 /// The scores of graphs under a network with random weights and sum pooling, in f64.
+/// PPGN++ gives relabelled graphs equal scores, and sees the direction of arcs.
+#[test]
+fn ppgn_plus_is_invariant() {
+    let star = Graph::directed(4, [(0, 1), (0, 2), (0, 3)]).unwrap();
+    let turned = Graph::directed(4, [(1, 0), (2, 0), (3, 0)]).unwrap();
+    let graphs = [star.clone(), star.permute(&[2, 3, 0, 1]).unwrap(), turned];
+    let encoder = encoder(&graphs);
+    let config = PpgnConfig {
+        model: Model::PpgnPlus,
+        blocks: vec![BlockConfig::new(6); 3],
+        ..PpgnConfig::new(encoder.channels().len(), 3)
+    };
+    let scores =
+        numbers(biased(&config, 5, Precision::F64).forward(&batch(&config, &encoder, &graphs)).unwrap());
+    assert!(distance(&scores[..3], &scores[3..6]) < 1e-12, "{scores:?}");
+    assert!(distance(&scores[..3], &scores[6..]) > 1e-6, "{scores:?}");
+}
+
 fn random_scores(order: usize, seed: u64, graphs: &[Graph]) -> Vec<Vec<f64>> {
     let encoder = Encoding { identity: order == 2, ..Kind::Paper.into() };
     let encoder = encoder.encoder(&Schema::of(graphs).unwrap()).unwrap();

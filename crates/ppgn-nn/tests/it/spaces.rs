@@ -41,6 +41,8 @@ fn the_dense_cost_counts_its_operations() {
     assert_eq!(dense(Model::Lin), 2.0 * 6.0);
     assert_eq!(dense(Model::Mlp), (6 + 15) as f64);
     assert_eq!(dense(Model::MpLin), (12 + 2 * 6 + (2 + 3 + 3) * 3) as f64 + 12.0 * Cost::PRODUCT);
+    // Isomorphism types have 12 channels, 13 with the identity, and m1 sees them twice.
+    assert_eq!(dense(Model::PpgnPlus), (26 * 3 + 13 * 3 + (13 + 3) * 3) as f64 + 12.0 * Cost::PRODUCT);
     // No two pairs are alike.
     assert_eq!((cost.share(), &cost.rows[..]), (1.0, &[16, 16][..]));
 }

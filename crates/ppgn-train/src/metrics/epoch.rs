@@ -235,7 +235,15 @@ pub(crate) fn figures(
             (Part::of_classes(loss, &metrics.mean), Vec::new())
         }
         Goal::Targets(targets) => {
-            let mut metrics = regression(&prepared.standardised(graphs), scores, targets.len());
+            // With the reference, which is a part of both: the variance that R2 compares with is that of the targets.
+            let reference = prepared.reference(graphs);
+            let deviation = |i: usize| prepared.scaling[i % targets.len()].deviation;
+            let whole = |numbers: &[f64]| -> Vec<f64> {
+                let both = numbers.iter().zip(&reference).enumerate();
+                both.map(|(i, (x, part))| x + part / deviation(i)).collect()
+            };
+            let mut metrics =
+                regression(&whole(&prepared.standardised(graphs)), &whole(scores), targets.len());
             for (metrics, scaling) in metrics.iter_mut().zip(&prepared.scaling) {
                 // Errors in the target's own unit.
                 metrics.mae = metrics.mae.map(|e| e * scaling.deviation);

@@ -87,6 +87,11 @@ pub struct Fair {
     pub std: Option<f64>,
     /// All figures on the test sets at these epochs.
     pub figures: Spreads,
+    /// The metric on the part of each fold's training graphs that selected its epoch, at that epoch: what settings may be
+    /// chosen by.
+    pub inner: Vec<Option<f64>>,
+    /// Its mean over the folds; `None` where it is undefined in one.
+    pub inner_mean: Option<f64>,
 }
 
 impl Cv {
@@ -218,6 +223,8 @@ fn fair(finished: &[Finished], goal: &Goal, metric: Metric, validation: f64) -> 
     let parts = parts.ok_or_else(|| Error::Incomplete("a fold has no test set".into()))?;
     let folds: Vec<Option<f64>> = parts.iter().map(|part| metric.value(part)).collect();
     let spread = Spread::of(folds.iter().copied());
+    let inner = |fold: &Finished| fold.summary.best.validation.as_ref().and_then(|part| metric.value(part));
+    let inner: Vec<Option<f64>> = finished.iter().map(inner).collect();
     Ok(Fair {
         validation,
         epochs: finished.iter().map(|fold| fold.summary.best_epoch).collect(),
@@ -225,6 +232,8 @@ fn fair(finished: &[Finished], goal: &Goal, metric: Metric, validation: f64) -> 
         mean: spread.map(|s| s.mean),
         std: spread.and_then(|s| s.std),
         figures: Spreads::of(goal, &parts),
+        inner_mean: Spread::of(inner.iter().copied()).map(|s| s.mean),
+        inner,
     })
 }
 

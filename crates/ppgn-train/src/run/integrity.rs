@@ -43,6 +43,15 @@ pub enum Warning {
         /// The file.
         path: PathBuf,
     },
+    /// Graphs have elements that no training graph has: their reference energy counts as 0.
+    NoReference {
+        /// The name of the data.
+        dataset: String,
+        /// The elements.
+        elements: Vec<String>,
+        /// The number of graphs that have some.
+        graphs: usize,
+    },
 }
 
 impl std::fmt::Display for Warning {
@@ -52,6 +61,11 @@ impl std::fmt::Display for Warning {
                 f,
                 "{} has no checksum, as version 0.1 wrote it: damage to it would not be noticed",
                 path.display()
+            ),
+            Warning::NoReference { dataset, elements, graphs } => write!(
+                f,
+                "no training graph has the elements {}; their reference energy counts as 0, in {graphs} graphs of {dataset}",
+                elements.join(", ")
             ),
         }
     }

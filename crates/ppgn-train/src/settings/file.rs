@@ -5,6 +5,7 @@
 use super::{Division, Learned, Origin, SampleWeights, Settings, Trained, Training};
 use crate::compiled::Compilation;
 use crate::data::{Goal, Scaling};
+use crate::reference::Reference;
 use ppgn_graph::Schema;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::PpgnConfig;
@@ -39,6 +40,8 @@ pub(super) struct ConfigFile {
     schema: Schema,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     scaling: Vec<Scaling>,
+    #[serde(skip_serializing_if = "Reference::is_none", default)]
+    reference: Reference,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     class_names: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -71,6 +74,7 @@ impl From<Settings> for ConfigFile {
             goal,
             schema,
             scaling,
+            reference,
             class_names,
             columns,
             pairs,
@@ -106,6 +110,7 @@ impl From<Settings> for ConfigFile {
             goal,
             schema,
             scaling,
+            reference,
             class_names,
             columns,
             pairs,
@@ -124,7 +129,7 @@ impl From<ConfigFile> for Settings {
             None => Origin::Trained(Trained { data, read, digest, limit, preset, division, sample_weights }),
         };
         let ConfigFile { dataset, training, encoding, network, goal, schema, scaling, .. } = file;
-        let ConfigFile { class_names, columns, pairs, .. } = file;
+        let ConfigFile { reference, class_names, columns, pairs, .. } = file;
         Settings {
             dataset,
             origin,
@@ -134,6 +139,7 @@ impl From<ConfigFile> for Settings {
             goal,
             schema,
             scaling,
+            reference,
             class_names,
             columns,
             pairs,

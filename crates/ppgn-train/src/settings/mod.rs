@@ -28,6 +28,7 @@ use crate::labelling::{Labelling, Offer};
 use crate::metrics::selectable;
 use crate::objective::Task;
 use crate::preset::Preset;
+use crate::reference::{Reference, References};
 use file::ConfigFile;
 use ppgn_graph::encode::Encoding;
 use ppgn_graph::random::Stream;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub schema: Schema,
     /// For regression, mean and standard deviation of each target over the training set.
     pub scaling: Vec<Scaling>,
+    /// What the elements of the training set add to each target, where that was fitted; `scaling` is of the rest.
+    pub reference: Reference,
     /// The names of the classes, in their order, where the data calls them by name.
     pub class_names: Vec<String>,
     /// The columns of nodes, or of edges, that are learned and so are no inputs.
@@ -187,15 +190,23 @@ impl Settings {
             Goal::Classes(_) => Offer::of(dataset, level).class_names.to_vec(),
             _ => Vec::new(),
         };
-        let labelling = Labelling::new(dataset, level, &goal, &class_names)?;
+        let mut labelling = Labelling::new(dataset, level, &goal, &class_names)?;
         selectable(training.select, &goal, &labelling, &split)?;
         goal.check(dataset, &labelling, &split)?;
         goal.weights(training.class_weights, &labelling, &split.train, &trained.sample_weights)?;
         if training.patience > 0 && split.validation.is_empty() {
             return Err(Error::NoValidation);
         }
+        let pairs = Learned::of(dataset, &labelling);
+        let weights = &trained.sample_weights;
+        let reference = match training.reference {
+            References::None => Reference::default(),
+            References::Atoms => Reference::fit(dataset, &goal, &labelling, &split.train, weights)?,
+        };
+        labelling.subtract(&reference.of(dataset));
         Ok(Settings {
-            scaling: goal.scaling_of(&labelling, &split.train, &trained.sample_weights),
+            scaling: goal.scaling_of(&labelling, &split.train, weights),
+            reference,
             dataset: dataset.name().to_string(),
             origin: Origin::Trained(trained),
             training,
@@ -204,7 +215,7 @@ impl Settings {
             schema: dataset.schema().clone(),
             class_names,
             columns,
-            pairs: Learned::of(dataset, &labelling),
+            pairs,
             goal,
         })
     }
@@ -227,6 +238,7 @@ impl Settings {
             goal,
             schema,
             scaling,
+            reference: Reference::default(),
             class_names: Vec::new(),
             columns: Vec::new(),
             pairs: Learned::default(),
@@ -293,6 +305,14 @@ impl Settings {
                 "the network has {} outputs, but there are {outputs} classes or targets",
                 self.network.outputs
             )));
+        }
+        let Reference { elements, energies } = &self.reference;
+        let rows = if elements.is_empty() { 0 } else { self.scaling.len() };
+        let fits = |row: &Vec<f64>| row.len() == elements.len() && row.iter().all(|x| x.is_finite());
+        if energies.len() != rows && !elements.is_empty() || !energies.iter().all(fits) {
+            return Err(Error::settings(
+                "there must be one reference energy per target and element, all finite",
+            ));
         }
         match (&self.goal, self.scaling.len()) {
             (Goal::Classes(_) | Goal::Labels(_), 0) => Ok(()),

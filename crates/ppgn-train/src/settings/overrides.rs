@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::metrics::Selection;
 use crate::objective::ClassWeights;
 use crate::preset::Preset;
+use crate::reference::References;
 use ppgn_graph::encode::Encoding;
 use ppgn_nn::{
     Activation, BlockConfig, Level, M3, M4, Model, Norm, Pooling, Precision, Scale, SpaceChoice, SuffixKind,
@@ -102,6 +103,9 @@ settings! {
     /// Exponential moving average of the weights, with this decay, such as 0.999 (ramped up in the first steps); figures
     /// and predictions are those of the averaged weights [default: 0, none]
     ema: f64 => training, (value_name = "D", allow_negative_numbers = true);
+    /// Reference of the targets of molecules: none, or atoms (per-element reference energies, fitted by least squares to
+    /// the training set; the network learns the rest) [default: none]
+    reference: References => training, (value_name = "HOW", value_parser = text::named::<References>);
     /// Random seed of weights, batches, splits and subsets [default: 0]
     seed: u64 => training, (value_name = "S");
     /// Floating-point precision: f32 or f64
@@ -126,8 +130,8 @@ settings! {
     /// Widths of the blocks, such as 32,32,32
     blocks: Blocks => network, (value_name = "W,W,...", value_parser = text::blocks);
     /// What a block computes: mp (the paper's matrix product), mp+lin (and the full basis of linear equivariant
-    /// layers, in the dense space only), lin (that basis alone, dense only), mlp (each pair on its own) or sums (over
-    /// one node of the tuple each, as k-WL does)
+    /// layers, in the dense space only), lin (that basis alone, dense only), mlp (each pair on its own), sums (over
+    /// one node of the tuple each, as k-WL does) or ppgn++ (mp with transposes and the identity)
     model: Model => network, (value_name = "MODEL", value_parser = text::named::<Model>);
     /// Number of layers of the MLPs m1 and m2, or of linear layers per block in the model lin
     depth: usize => network, (value_name = "N");
@@ -184,7 +188,7 @@ mod tests {
     fn every_setting_is_a_key_and_goes_somewhere() {
         let preset = Preset::new("small", "").unwrap();
         let values = "epochs = 7\nbatch = 7\nbatching = \"same-size\"\nrate = 7.0\ndecay = 0.07\ndecay_every = 7\n\
-                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nema = 0.7\nclass_weights = \"balanced\"\n\
+                      schedule = \"cosine\"\nwarmup = 7\npatience = 7\nweight_decay = 0.07\nclip = 7.0\ndropout = 0.7\nema = 0.7\nreference = \"atoms\"\nclass_weights = \"balanced\"\n\
                       seed = 7\nprecision = \"f64\"\nspace = \"quotient\"\nlevel = \"node\"\norder = 7\ndepth = 7\n\
                       blocks = [7]\nmodel = \"lin\"\nsuffix = \"i\"\nsuffix_hidden = [7]\npooling = \"sum\"\n\
                       scale = \"n\"\nnorm = \"none\"\nresidual = true\nm3 = { mlp = [7] }\nm4 = \"none\"\n\

@@ -5,6 +5,7 @@ use crate::batches::Batching;
 use crate::error::{Error, Result};
 use crate::metrics::Selection;
 use crate::objective::ClassWeights;
+use crate::reference::References;
 use ppgn_nn::{Precision, SpaceChoice};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct Training {
     /// Decay of the exponential moving average of the weights, which is then what is evaluated and kept; 0 for none.
     #[serde(default, skip_serializing_if = "is_off")]
     pub ema: f64,
+    /// What is subtracted from targets before they are standardised, and added to predictions.
+    #[serde(default, skip_serializing_if = "References::is_none")]
+    pub reference: References,
     /// The random seed of initial weights and batches.
     pub seed: u64,
     /// The floating-point precision.
@@ -86,6 +90,7 @@ impl Default for Training {
             class_weights: ClassWeights::None,
             dropout: 0.0,
             ema: 0.0,
+            reference: References::None,
             seed: 0,
             precision: Precision::F32,
             space: SpaceChoice::Auto,

@@ -7,6 +7,7 @@ mod metrics;
 mod nothing_lost;
 mod protocols;
 mod recipes;
+mod reference;
 mod resume;
 mod sample_weights;
 mod sessions;

@@ -4,7 +4,7 @@
 use crate::resume::{files, resumes_exactly};
 use ppgn_graph::generate::generate;
 use ppgn_graph::{Dataset, Target};
-use ppgn_nn::{Adam, BlockConfig, Precision, SpaceChoice, SuffixKind, Values, clip};
+use ppgn_nn::{Adam, BlockConfig, Model, Precision, SpaceChoice, SuffixKind, Values, clip};
 use ppgn_train::{
     ClassWeights, Division, Epoch, Error, Outcome, Overrides, Prediction, Predictor, Request, Run, Schedule,
     Session, Settings, Summary, Task, Training, train,
@@ -153,6 +153,7 @@ pub(crate) fn recipes() -> Vec<Overrides> {
     // Dropout within the suffix too.
     let hidden = Some(vec![7, 5]);
     recipes[1] = Overrides { suffix: Some(SuffixKind::I), suffix_hidden: hidden, ..recipes[1].clone() };
+    recipes[2] = Overrides { model: Some(Model::PpgnPlus), ..recipes[2].clone() };
     recipes
 }
 

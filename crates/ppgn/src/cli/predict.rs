@@ -101,6 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return pairs::run(args, &ensemble.members()[0], &whole);
     }
     let Asked { dataset, positions, parts, baseline } = Asked::of(args, &ensemble, whole)?;
+    output::warn(&Vec::from_iter(ensemble.settings().reference_warning(&dataset)));
     let start = Instant::now();
     let given = match args.scores {
         true => Given::Scores(ensemble.members()[0].scores(&dataset)?),
@@ -212,7 +213,7 @@ impl Quality {
         let Given::Predictions(predictions) = given else { return None };
         let graphs: Vec<u32> = (0..graphs as u32).collect();
         let (metrics, confusion) = truth.figures(&graphs, |item| predictions[item].numbers())?;
-        let baseline = row.and_then(|row| truth.figures(&graphs, |_| row)).map(|(part, _)| part);
+        let baseline = row.and_then(|row| truth.baseline_figures(&graphs, row));
         Some(Quality { metrics, confusion, baseline })
     }
 

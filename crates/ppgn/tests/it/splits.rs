@@ -225,6 +225,7 @@ fn cross_validation_that_is_fair_and_of_regression() {
         // The epoch is the best of the validation set, and the figure is that of the test set there.
         assert!(epochs.iter().all(|e| of(e) <= of(&epochs[chosen - 1])), "fold {fold}");
         assert_eq!(fair["folds"][i], epochs[chosen - 1]["test"]["accuracy"]);
+        assert_eq!(fair["inner"][i], epochs[chosen - 1]["validation"]["accuracy"]);
         let split = table(&out.join(format!("fold-{fold}/split.csv")));
         let parts = column(&split, "part");
         let count = |name: &str| parts.iter().filter(|part| **part == name).count();

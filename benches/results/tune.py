@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The choice of the preset `modern`: configurations compared on inner validation splits, never on a test fold.
+
+    cargo build --release
+    python3 benches/results/tune.py "small=--preset small" "rms=--preset small --norm rms"
+    python3 benches/results/tune.py --compare small                 # what each gains over `small`, with its error
+
+A configuration is a name and its settings on the command line, `NAME=SETTINGS`. It is run by `ppgn cv --select validation` on
+MUTAG, PTC and IMDB-B with seeds 0 to 2: in every fold a tenth of the training folds is held out, the epoch is chosen on it,
+and the accuracy on it at that epoch, averaged over the folds, is the score. The accuracy on the test folds is not read.
+
+Every run adds a line to `docs/results/tuning.csv`, so the file has all that was tried:
+
+- `validation`: the score, a fraction; `validation_std`: its deviation over the folds.
+- `common`: the same at one epoch for all folds, the best of the averaged validation curve; it is flattered less by chance.
+- `seconds`: the time of the epochs of all folds. `cpu_seconds`: the processor's time, empty where a killed run was resumed.
+
+What is in the file is not run again; a killed run goes on where it was (`--work DIR` has its folds). A configuration that fails
+is named at the end and its line is missing. A name stands for the same settings for ever.
+"""
+
+import argparse
+import csv
+import json
+import os
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+
+from measure import RESULTS, ROOT, seeds
+
+SETS = ["MUTAG", "PTC", "IMDBBINARY"]
+FIELDS = ["configuration", "set", "seed", "folds", "validation", "validation_std", "common", "seconds", "cpu_seconds", "command"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("configurations", nargs="*", metavar="NAME=SETTINGS")
+    parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
+    parser.add_argument("--seeds", default="0-2", help="such as 0 or 0-2")
+    parser.add_argument("--compare", metavar="NAME", help="print what every configuration gains over this one")
+    parser.add_argument("--csv", default=os.path.join(RESULTS, "tuning.csv"))
+    parser.add_argument("--work", default=os.path.join(ROOT, "runs", "tuning"), help="the folder of the runs")
+    parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
+    args = parser.parse_args()
+    asked = dict(configuration(parser, text) for text in args.configurations)
+    if not asked and not args.compare:
+        parser.error("give configurations as NAME=SETTINGS, or --compare NAME")
+    failed = []
+    for seed in seeds(args.seeds):
+        for name, settings in asked.items():
+            for dataset in args.sets.split(","):
+                words = ["cv", dataset, *settings, "--select", "validation", "--seed", str(seed)]
+                if not known(parser, args.csv, name, dataset, seed, words) and not run(args, name, dataset, seed, words):
+                    failed.append(f"{name} on {dataset} with seed {seed}")
+    if failed:
+        sys.exit("failed: " + "; ".join(failed))
+    if args.compare:
+        compare(parser, args.csv, args.compare)
+
+
+def configuration(parser, text):
+    name, equals, settings = text.partition("=")
+    if not (name and equals) or not all(c.isalnum() or c in "-+._" for c in name):
+        parser.error(f"`{text}` is not NAME=SETTINGS, such as \"rms=--preset small --norm rms\"")
+    return name, shlex.split(settings)
+
+
+def rows(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def command(words):
+    return " ".join(["ppgn", *map(shlex.quote, words)])
+
+
+def known(parser, path, name, dataset, seed, words):
+    """Whether the file has this run; a name that stands for other settings there is an error."""
+    for row in rows(path):
+        if (row["configuration"], row["set"], row["seed"]) == (name, dataset, str(seed)):
+            if row["command"] != command(words):
+                parser.error(f"`{name}` is another configuration in {path}: {row['command']}")
+            return True
+    return False
+
+
+def run(args, name, dataset, seed, words):
+    folder = os.path.join(args.work, name, f"{dataset}-{seed}")
+    resumed = os.path.exists(folder)
+    before = processor_time()
+    print(command(words), file=sys.stderr, flush=True)
+    ended = subprocess.run([args.ppgn, *words, "--out", folder, "--quiet", "--json"], stdout=subprocess.PIPE, text=True)
+    if ended.returncode:
+        return False
+    result = json.loads(ended.stdout.splitlines()[-1])
+    scores, curves = zip(*(inner(folder, fold, result["metric"]) for fold in result["folds"]))
+    row = {
+        "configuration": name, "set": dataset, "seed": seed, "folds": len(scores),
+        "validation": f"{statistics.mean(scores):.5f}",
+        "validation_std": f"{statistics.stdev(scores):.5f}" if len(scores) > 1 else "",
+        # Folds that stopped early have shorter curves: then there is no common epoch.
+        "common": f"{max(map(statistics.mean, zip(*curves))):.5f}" if len(set(map(len, curves))) == 1 else "",
+        "seconds": f"{result['seconds_training']:.1f}",
+        "cpu_seconds": "" if resumed else f"{processor_time() - before:.1f}",
+        "command": command(words),
+    }
+    append(args.csv, row)
+    print(f"{name} on {dataset}, seed {seed}: {100 * float(row['validation']):.2f} % on the inner splits", file=sys.stderr, flush=True)
+    return True
+
+
+def inner(folder, fold, metric):
+    """The metric on the inner validation split of a fold: at the epoch that was chosen on it, and epoch by epoch."""
+    place = os.path.join(folder, f"fold-{fold}")
+    with open(os.path.join(place, "summary.json")) as file:
+        score = json.load(file)["best"]["validation"][metric]
+    with open(os.path.join(place, "metrics.jsonl")) as file:
+        return score, [json.loads(line)["validation"][metric] for line in file]
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def append(path, row):
+    """Adds a line in one write, so that two of these scripts may run side by side."""
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    new = not os.path.exists(path)
+    with open(path, "a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def compare(parser, path, base):
+    """What every configuration gains over `base`: paired by set and seed, in points of accuracy, with its standard error."""
+    scores = {}
+    for row in rows(path):
+        scores.setdefault(row["configuration"], {})[row["set"], row["seed"]] = 100 * float(row["validation"])
+    if base not in scores:
+        parser.error(f"{path} has no configuration `{base}`")
+    print(f"{'configuration':24} {'runs':>4} {'mean':>7} {'gain':>7} {'error':>7}")
+    for name, own in scores.items():
+        pairs = [own[cell] - scores[base][cell] for cell in own if cell in scores[base]]
+        line = f"{name:24} {len(own):4} {statistics.mean(own.values()):7.2f}"
+        if len(pairs) > 1 and name != base:
+            gain, error = statistics.mean(pairs), statistics.stdev(pairs) / len(pairs) ** 0.5
+            line += f" {gain:+7.2f} {error:7.2f}{'  accepted' if gain > 2 * error else ''}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
