@@ -54,7 +54,7 @@ pub use predict::{Prediction, Predictor};
 pub use preset::{PRESETS, Preset};
 pub use reference::{Reference, References};
 pub use report::{html_list, html_table};
-pub use run::{Digests, Run, State, Summary, Warning, prunable};
+pub use run::{Digests, Follower, Keep, Run, State, Summary, Warning, prunable};
 pub use session::Session;
 pub use settings::{
     Division, Gain, Imported, Learned, Listing, Origin, Overrides, Ranges, Request, SampleWeights, Schedule,

@@ -21,6 +21,15 @@ pub enum Status {
 }
 
 impl Status {
+    pub(crate) fn of(settings: &Settings, has_summary: bool, locked: bool) -> Self {
+        match has_summary {
+            _ if settings.trained().is_none() => Status::Imported,
+            true => Status::Finished,
+            false if locked => Status::Running,
+            false => Status::Stopped,
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,12 +71,7 @@ impl Overview {
         // The lock is read first: a run that ends in the meantime is reported as running, which it was.
         let locked = is_locked(path);
         let summary = Run::summary(path)?;
-        let status = match &summary {
-            _ if settings.trained().is_none() => Status::Imported,
-            Some(_) => Status::Finished,
-            None if locked => Status::Running,
-            None => Status::Stopped,
-        };
+        let status = Status::of(&settings, summary.is_some(), locked);
         let state = read_state_of(path, || Ok(digest))?;
         let epochs = state.as_ref().map_or(0, |s| s.epoch);
         let metrics = match &state {

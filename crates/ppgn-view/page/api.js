@@ -21,7 +21,7 @@ export function query(parameters) {
 async function read(address, signal) {
   const answer = await fetch(address, {signal});
   const json = await answer.json().catch(() => ({error: `${answer.status}: not an answer`}));
-  if (!answer.ok) throw new Error(json.error ?? String(answer.status));
+  if (!answer.ok) throw Object.assign(new Error(json.error ?? String(answer.status)), {status: answer.status});
   return json;
 }
 
@@ -36,16 +36,43 @@ export async function ask(what, parameters, signal) {
   return read(`api/${file}`, signal);
 }
 
-/** Calls `news` with whatever changes in the folder of the runs, until the signal. Browsers connect again by themselves. */
-export function listen(news, signal, connected) {
-  if (exported) return;
-  const events = new EventSource("api/runs/events");
+/** The list of runs, part by part: `take(part, isFirst)` is called with each. Answers with the version of the list. */
+export async function askRuns(take, signal) {
+  for (let tries = 3; ; tries -= 1) {
+    try {
+      const first = await ask("runs", {}, signal);
+      take(first, true);
+      for (let {next} = first; next && !signal?.aborted;) {
+        const part = await ask("runs", {after: next}, signal);
+        take(part, false);
+        ({next} = part);
+      }
+      return first.version;
+    } catch (error) {
+      // The run after which it went on was removed.
+      if (error.status !== 410 || tries === 0) throw error;
+    }
+  }
+}
+
+/**
+ * Calls `news` with whatever changes in the folder of the runs, from a version of the list or from now on, until the signal.
+ * Browsers connect again by themselves, and then `connected` is called: there may be anything new.
+ */
+export function listen(news, signal, {since, connected} = {}) {
+  if (exported || signal.aborted) return;
+  const events = new EventSource(`api/runs/events${since === undefined ? "" : `?since=${since}`}`);
   let before = false;
   events.onopen = () => {
     if (before) connected?.();
     before = true;
   };
-  events.onmessage = (event) => news(JSON.parse(event.data));
+  events.onmessage = (event) => {
+    const what = JSON.parse(event.data);
+    // More than one message holds.
+    if (what.all) connected?.();
+    else news(what);
+  };
   signal.addEventListener("abort", () => events.close());
 }
 

@@ -1,13 +1,16 @@
 // Runs side by side: curves over each other, the settings that differ, figures of the best epochs.
 
-import {ask, listen, query} from "./api.js";
+import {listen, query} from "./api.js";
 import {curves, tone} from "./chart.js";
 import {h, head, problem, put, waiting} from "./dom.js";
+import {leftOut, load} from "./epochs.js";
 import {figures} from "./run.js";
 import {savers} from "./save.js";
 import {simple} from "./table.js";
 import {duration, plain} from "./text.js";
 
+/** Curves that a chart can tell apart, and more. */
+const MOST = 24;
 const SETS = [["validation", "validation"], ["test", "test"], ["train", "training"]];
 
 /** The settings in which runs differ: [[name, value per run]]; what follows from others is left out. */
@@ -21,15 +24,16 @@ export function differences(runs) {
 }
 
 export async function show(main, parameters, {signal}) {
-  const names = parameters.getAll("run");
+  const given = parameters.getAll("run");
+  const names = given.slice(0, MOST);
   put(main, head("Compare"), waiting());
   if (names.length < 2) {
     put(main, head("Compare"), h("p", {}, "Tick two runs or more in the ", h("a", {href: "#/runs"}, "list of runs"), "."));
     return;
   }
-  let runs;
-  const load = async () => { runs = await Promise.all(names.map((run) => ask("run", {run}, signal))); };
-  try { await load(); } catch (error) {
+  let runs = [];
+  const look = async () => { runs = await Promise.all(names.map((run, i) => load(run, runs[i], signal))); };
+  try { await look(); } catch (error) {
     if (!signal.aborted) put(main, head("Compare"), problem(error));
     return;
   }
@@ -56,13 +60,13 @@ export async function show(main, parameters, {signal}) {
     const settings = [["setting", ...names], ...differences(runs).map(([name, ...values]) => [name, ...values.map(plain)])];
     const block = (title, table, none) => h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, title), savers({rows: () => table, name: title})), table.length > 1 ? simple(table, title) : h("p", {class: "soft"}, none));
     put(tables, block("Settings that differ", settings, "None: they are the same."));
-    put(below, block("Figures of the best epochs", rows, ""));
+    put(below, block("Figures of the best epochs", rows, ""), runs.filter((r) => r.step > 1).map((r) => h("p", {class: "soft small"}, `${r.run}: ${leftOut(r)}`)));
   }
-  put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(`${names.length} runs compared`),
+  put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(`${names.length} runs compared`, given.length > MOST && h("span", {class: "soft"}, `the first of ${given.length}`)),
     h("div", {class: "stack"}, h("div", {class: "row"}, names.map((name, i) => h("a", {class: "button", href: `#/run?${query({run: name})}`}, h("span", {class: "key", style: {background: tone(i)}}), name))), tables, charts, below));
   draw();
-  listen(async (news) => {
-    if (!news.rows.some((row) => names.includes(row.run))) return;
-    try { await load(); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
-  }, signal);
+  const again = async () => {
+    try { await look(); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
+  };
+  listen((news) => news.rows.some((row) => names.includes(row.run)) && again(), signal, {connected: again});
 }

@@ -1,8 +1,8 @@
 // A dataset: graphs drawn with their labels, filters, and what `ppgn data info` counts as charts.
 
-import {ask, query} from "./api.js";
+import {ask, askRuns, query} from "./api.js";
 import {bars} from "./chart.js";
-import {h, head, problem, put, say, waiting} from "./dom.js";
+import {h, head, problem, put, say, seen, waiting} from "./dom.js";
 import {edgeRows, fill, graph, key, ready} from "./graph.js";
 import {numbers, savers} from "./save.js";
 import {bytes, counted, short} from "./text.js";
@@ -10,7 +10,6 @@ import {bytes, counted, short} from "./text.js";
 const PAGE = 12;
 
 export async function show(main, parameters, context) {
-  await ready();
   const name = parameters.get("data");
   return name ? one(main, name, parameters, context) : choose(main, context);
 }
@@ -18,12 +17,16 @@ export async function show(main, parameters, context) {
 /** What there is to look at. */
 async function choose(main, {signal}) {
   put(main, head("Datasets"), waiting());
-  const [list, runs] = await Promise.all([ask("data", {}, signal), ask("runs", {}, signal)]);
+  const list = await ask("data", {}, signal);
   const input = h("input", {type: "text", placeholder: "MUTAG, csl, gnp:n=20,p=0.2,count=50, brec/basic.g6", "aria-label": "Dataset", on: {keydown: (e) => e.key === "Enter" && go()}});
   const go = () => { if (input.value.trim()) location.hash = `#/data?${query({data: input.value.trim()})}`; };
-  const used = [...new Set(runs.rows.map((r) => r.data).filter(Boolean))].slice(0, 30);
+  const [used, found] = [h("span", {class: "soft"}), new Set()];
+  askRuns((part) => {
+    part.rows.forEach((r) => r.data && found.add(r.data));
+    if (found.size > 0) put(used, "of the runs: ", [...found].slice(0, 30).map((d) => [h("a", {href: `#/data?${query({data: d})}`}, d), " "]));
+  }, signal).catch((error) => { if (!signal.aborted) put(used, error.message); });
   put(main, head("Datasets"), h("div", {class: "stack"},
-    h("div", {class: "card row"}, input, h("button", {type: "button", class: "main", on: {click: go}}, "Show"), used.length > 0 && h("span", {class: "soft"}, "of the runs: ", used.map((d) => [h("a", {href: `#/data?${query({data: d})}`}, d), " "]))),
+    h("div", {class: "card row"}, input, h("button", {type: "button", class: "main", on: {click: go}}, "Show"), used),
     h("section", {class: "card"}, h("h2", {}, "In the data folder"), list.found.length === 0 ? h("p", {class: "soft"}, "Nothing yet: ", h("code", {}, "ppgn data get MUTAG"), " downloads one.")
       : h("div", {class: "tabs"}, list.found.map((d) => h("a", {class: "button", href: `#/data?${query({data: d.name})}`, title: bytes(d.bytes)}, d.name)))),
     h("section", {class: "card"}, h("h2", {}, "Generators"), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["name", "what it is", "parameters"].map((t) => h("th", {scope: "col"}, t)))),
@@ -33,9 +36,20 @@ async function choose(main, {signal}) {
 async function one(main, name, parameters, {signal, change}) {
   put(main, head(name), waiting("Reading the dataset ..."));
   let data;
-  try { data = await ask("dataset", {data: name}, signal); } catch (error) {
+  try { [data] = await Promise.all([ask("dataset", {data: name}, signal), ready()]); } catch (error) {
     if (!signal.aborted) put(main, head(name), problem(error), h("p", {}, h("a", {href: "#/data"}, "All datasets")));
     return;
+  }
+  const {nodes, edges, class: classes, has} = data.rows;
+  Object.assign(data, {nodes, edges, class: classes, has});
+  /** Of a large dataset, what graphs are filtered by comes in parts. */
+  async function rest() {
+    while (data.nodes.length < data.summary.graphs && !signal.aborted) {
+      const part = await ask("dataset/rows", {data: name, from: data.nodes.length}, signal);
+      if (part.nodes.length === 0) return;
+      for (const column of ["nodes", "edges", "class", "has"]) data[column] = data[column] && data[column].concat(part[column]);
+      draw();
+    }
   }
   const state = {class: parameters.get("class") ?? "", label: parameters.get("label") ?? "", least: parameters.get("least") ?? "", most: parameters.get("most") ?? "", from: Number(parameters.get("from") ?? 0)};
   let chosen = null;
@@ -62,14 +76,16 @@ async function one(main, name, parameters, {signal, change}) {
   const card = (i) => {
     const place = h("div", {}, waiting(""));
     const details = h("div");
-    ask("dataset/graph", {data: name, graph: i}, signal).then((g) => {
+    const draw = (g) => {
       const svg = graph(g.drawing, {legend: data.legend, label: `Graph ${i} of ${data.name}`});
       const rows = () => edgeRows(g.drawing, data.legend);
       put(place, svg);
       const values = (g.targets ?? []).map((v, t) => (Number.isFinite(v) ? `${data.targets[t].name} ${short(v)}` : null)).filter(Boolean);
       put(details, g.id && h("p", {class: "small"}, g.id), values.length > 0 && h("p", {class: "soft small"}, values.slice(0, 4).join(", ")),
         svg.at && h("div", {class: "row"}, savers({drawing: () => svg, rows, name: `${data.name}-${i}`})), g.drawing.edges && numbers(rows, `Edges of graph ${i}`));
-    }).catch((error) => signal.aborted || put(place, problem(error)));
+    };
+    if (data.first[i]) draw(data.first[i]);
+    else ask("dataset/graph", {data: name, graph: i}, signal).then(draw).catch((error) => signal.aborted || put(place, problem(error)));
     return h("article", {class: "card", "data-graph": i}, h("div", {class: "row"}, h("h3", {class: "grow"}, `Graph ${i}`),
       data.classes && h("span", {class: "soft small"}, `class ${className(data.class[i])}`),
       h("span", {class: "choose"}, chooser(i))),
@@ -86,7 +102,7 @@ async function one(main, name, parameters, {signal, change}) {
     kept.forEach((element, i) => { cards.set(i, element); put(element.querySelector(".choose"), chooser(i)); });
     put(grid, shown.length ? [...kept.values()] : h("p", {class: "soft"}, "No graph meets these conditions."));
     const turn = (by) => { state.from += by; draw(); };
-    put(pages, h("button", {type: "button", disabled: state.from === 0, on: {click: () => turn(-PAGE)}}, "Before"), h("span", {id: "shown"}, all.length ? `${state.from + 1} to ${Math.min(all.length, state.from + PAGE)} of ${counted(all.length, "graph")}` : "none"),
+    put(pages, h("button", {type: "button", disabled: state.from === 0, on: {click: () => turn(-PAGE)}}, "Before"), h("span", {id: "shown"}, all.length ? `${state.from + 1} to ${Math.min(all.length, state.from + PAGE)} of ${counted(all.length, "graph")}` : "none", data.nodes.length < sum.graphs && ` among the first ${data.nodes.length}; looking on ...`),
       h("button", {type: "button", disabled: state.from + PAGE >= all.length, on: {click: () => turn(PAGE)}}, "Next"));
     put(pair, chosen === null ? h("span", {class: "soft small"}, "Compare: choose one graph, then another, to see both in the Weisfeiler-Leman view.") : h("span", {}, `Graph ${chosen} is chosen; choose another, on any page.`));
     change({data: name, ...state, from: state.from || ""});
@@ -123,4 +139,6 @@ async function one(main, name, parameters, {signal, change}) {
       h("div", {class: "card stack"}, filters, key(data.legend), pages), grid, charts, targets || "",
       data.notes.length > 0 && h("section", {class: "card"}, h("h2", {}, "Notes of the reader"), data.notes.map((n) => h("p", {}, n)))));
   draw();
+  seen("graphs");
+  rest().catch((error) => signal.aborted || put(pages, problem(error)));
 }

@@ -45,5 +45,8 @@ export const problem = (error) => h("p", {class: "error", role: "alert"}, error?
 /** Shows that something is on its way. */
 export const waiting = (text) => h("p", {class: "soft"}, h("span", {class: "spinner"}), " ", text ?? "Loading ...");
 
+/** Notes the time at which something that was just put on the page can be seen, as a mark of `performance`. */
+export const seen = (what) => requestAnimationFrame(() => setTimeout(() => performance.mark(what)));
+
 /** A heading with what stands beside it. */
 export const head = (title, ...beside) => h("div", {class: "head"}, h("h1", {}, title), beside);

@@ -1,6 +1,6 @@
 // What the last block's pooling picked in a graph: the pairs that attain the maxima, by what they add to an output.
 
-import {ask, query} from "./api.js";
+import {ask, askRuns, query} from "./api.js";
 import {h, head, problem, put, s, waiting} from "./dom.js";
 import {graph, key, mark, ready} from "./graph.js";
 import {numbers, savers} from "./save.js";
@@ -13,8 +13,11 @@ export async function show(main, parameters, {signal, change}) {
   const run = parameters.get("run") ?? "";
   if (!run) {
     put(main, head("Network"), waiting());
-    const {rows} = await ask("runs", {}, signal);
-    const usable = rows.filter((r) => !r.error && r.fields.best_epoch);
+    const usable = [];
+    await askRuns((part, first) => {
+      if (first) usable.length = 0;
+      usable.push(...part.rows.filter((r) => !r.error && r.fields.best_epoch));
+    }, signal);
     put(main, head("Network"), h("div", {class: "card"}, h("p", {}, "For one graph of a run: which pairs of nodes won the maxima of the last block's pooling, by the weight of their contribution. Choose a run:"),
       usable.length === 0 ? h("p", {class: "soft"}, "There is no run with a network yet.") : h("div", {class: "tabs"}, usable.slice(0, 60).map((r) => h("a", {class: "button", href: `#/network?${query({run: r.run})}`}, r.run)))));
     return;

@@ -2,13 +2,17 @@
 
 import {ask, listen, query} from "./api.js";
 import {curves} from "./chart.js";
-import {graph, key, ready} from "./graph.js";
+import {leftOut, load} from "./epochs.js";
+import {graph, key, mark, ready} from "./graph.js";
 import {h, head, problem, put, waiting} from "./dom.js";
 import {savers} from "./save.js";
 import {simple} from "./table.js";
-import {bytes, duration, percent, short} from "./text.js";
+import {bytes, counted, duration, percent, short} from "./text.js";
 
 const SETS = [["train", "training"], ["validation", "validation"], ["test", "test"]];
+
+/** Of a run with averaged weights, the figures of the last weights beside theirs. */
+const LAST = [["validation", "validation, last weights"], ["test", "test, last weights"]];
 
 /** The charts of a run: {key, title, value(part), format}. */
 export function figures(run) {
@@ -24,6 +28,8 @@ export function figures(run) {
 function series(epochs, figure) {
   return SETS.map(([key, name]) => ({name, colour: `var(--${key})`,
     points: epochs.filter((e) => e[key] && Number.isFinite(figure.value(e[key]))).map((e) => [e.epoch, figure.value(e[key])])}))
+    .concat(LAST.map(([key, name]) => ({name, colour: `var(--${key})`, dash: "3 4",
+      points: epochs.filter((e) => e.last?.[key] && Number.isFinite(figure.value(e.last[key]))).map((e) => [e.epoch, figure.value(e.last[key])])})))
     .filter((c) => c.points.length > 0);
 }
 
@@ -78,27 +84,37 @@ function mistakes(name, place, signal) {
       return;
     }
     const names = a.goal.names.map((n) => (typeof n === "string" ? n : n.name));
+    const values = (v) => v.map((x) => (x === null ? "not known" : short(x)));
+    const most = (g) => g.probabilities.indexOf(Math.max(...g.probabilities));
+    /** Of a run with outputs per node or per pair: the farthest ones of a graph. */
+    const item = (g) => (g.nodes.length > 1 ? `(${g.nodes.join(", ")})` : `node ${g.nodes[0]}`);
+    const items = (g) => [h("p", {class: "small"}, g.items[0].probabilities ? `${g.items_wrong} of ${counted(g.items_known, a.level)} wrong` : `${counted(g.items_known, a.level)}, error ${short(g.error)} deviations on average`),
+      simple([[a.level, "truth", "predicted"], ...g.items.map((one) => (one.probabilities ? [item(one), names[one.truth], `${names[most(one)]}, ${percent(one.probabilities[most(one)])}`]
+        : [item(one), values(one.truth).join(", "), values(one.predicted).join(", ")]))], `The farthest of graph ${g.graph}`)];
     const said = (g) => {
+      if (g.items) return items(g);
       if (!g.probabilities) return h("p", {class: "small"}, names.map((n, t) => `${n}: ${short(g.predicted[t])}, truth ${short(g.truth[t])}`).slice(0, 3).join("; "));
-      const best = g.probabilities.indexOf(Math.max(...g.probabilities));
+      const best = most(g);
       return [h("p", {class: "small"}, `class ${names[g.truth]}, predicted `, h("span", {class: best === g.truth ? "good" : "bad"}, names[best])),
         h("table", {class: "small"}, h("tbody", {}, g.probabilities.map((p, c) => [p, c]).sort((x, y) => y[0] - x[0]).slice(0, 4).map(([p, c]) => h("tr", {}, h("td", {}, names[c]), h("td", {}, h("progress", {value: p, max: 1, "aria-label": `probability of ${names[c]}`})), h("td", {class: "n"}, percent(p))))))];
     };
-    const rows = () => [["graph", "id", "truth", "predicted", "error"], ...a.worst.map((g) => [g.graph, g.id, g.probabilities ? names[g.truth] : g.truth.join(" "), g.probabilities ? names[g.probabilities.indexOf(Math.max(...g.probabilities))] : g.predicted.join(" "), g.error])];
+    const rows = () => (a.level !== "graph" ? [["graph", a.level, "truth", "predicted"], ...a.worst.flatMap((g) => g.items.map((one) => [g.graph, one.nodes.join(" "), one.probabilities ? names[one.truth] : one.truth.join(" "), one.probabilities ? names[most(one)] : one.predicted.join(" ")]))]
+      : [["graph", "id", "truth", "predicted", "error"], ...a.worst.map((g) => [g.graph, g.id, g.probabilities ? names[g.truth] : g.truth.join(" "), g.probabilities ? names[most(g)] : g.predicted.join(" "), g.error])]);
     const card = (g) => {
-      const svg = graph(g.drawing, {legend: a.legend, label: `Graph ${g.graph}`});
+      const svg = graph(g.drawing, {legend: a.legend, label: `Graph ${g.graph}`, texts: g.items && !a.legend.molecules ? (u) => String(u) : null});
+      if (g.items && svg.at) mark(svg, g.items.flatMap((one) => one.nodes), g.items.map((one) => one.nodes).filter((nodes) => nodes.length > 1));
       return h("article", {class: "card", "data-graph": g.graph}, h("h3", {}, g.id ? `Graph ${g.graph}: ${g.id}` : `Graph ${g.graph}`), said(g), svg,
-        h("p", {class: "small"}, h("a", {href: `#/network?${query({run: name, graph: g.graph})}`}, "what the network looks at"), a.data && [" · ", h("a", {href: `#/wl?${query({a: `${a.data}:${g.graph}`, b: `${a.data}:${a.worst.find((o) => o !== g)?.graph ?? g.graph}`})}`}, "WL view")]));
+        h("p", {class: "small"}, a.level === "graph" && h("a", {href: `#/network?${query({run: name, graph: g.graph})}`}, "what the network looks at"), a.data && [a.level === "graph" && " · ", h("a", {href: `#/wl?${query({a: `${a.data}:${g.graph}`, b: `${a.data}:${a.worst.find((o) => o !== g)?.graph ?? g.graph}`})}`}, "WL view")]));
     };
     const choose = h("span", {class: "tabs", role: "group", "aria-label": "Set"}, a.sets.map((one) => h("button", {type: "button", "aria-pressed": String(one === a.set), on: {click: () => load(one)}}, one === "train" ? "training" : one)));
     const parity = a.parity.map((t) => {
       const all = t.points.flatMap((p) => [p[0], p[1]]);
       const range = [Math.min(...all), Math.max(...all)];
       return curves({title: `${t.name}${t.unit ? ` (${t.unit})` : ""}: predicted against truth`, xTitle: "truth", yTitle: "predicted", dots: true,
-        series: [{name: a.set, colour: `var(--${a.set})`, points: t.points.map((p) => [p[0], p[1], `graph ${p[2]}`])}, {name: "equal", colour: "var(--soft)", line: true, dash: "4 4", points: range.map((x) => [x, x])}]});
+        series: [{name: a.set, colour: `var(--${a.set})`, points: t.points.map((p) => [p[0], p[1], `graph ${p[2]}${p[3].length > 0 ? `, ${item({nodes: p[3]})}` : ""}`])}, {name: "equal", colour: "var(--soft)", line: true, dash: "4 4", points: range.map((x) => [x, x])}]});
     });
     put(place, h("section", {class: "stack", id: "mistakes"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "What it gets most wrong"), choose, savers({rows, name: `${name}-mistakes`})),
-      h("p", {class: "soft"}, `${a.wrong === null ? "" : `${a.wrong} of `}${a.looked_at} graphs${a.wrong === null ? "" : " are wrong"}${a.looked_at < a.graphs ? ` (the first of ${a.graphs})` : ""}; the farthest from the truth first.`), key(a.legend),
+      h("p", {class: "soft"}, `${a.wrong === null ? "" : `${a.wrong} of `}${counted(a.items, a.level)}${a.wrong === null ? "" : " are wrong"}${a.level === "graph" ? "" : `, in ${counted(a.looked_at, "graph")}`}${a.looked_at < a.graphs ? ` (the first of ${a.graphs})` : ""}; the graphs that are farthest from the truth first${a.level === "graph" ? "" : `, with their farthest ${a.level}s marked`}.`), key(a.legend),
       parity.length > 0 && h("div", {class: "grid"}, parity), h("div", {class: "grid four"}, a.worst.map(card))));
   };
   return load("");
@@ -108,12 +124,7 @@ export async function show(main, parameters, {signal}) {
   const name = parameters.get("run") ?? "";
   put(main, head(name), waiting());
   let run;
-  const load = async (from) => {
-    const next = await ask("run", {run: name, from: from || null}, signal);
-    if (from) next.epochs = [...run.epochs.slice(0, from), ...next.epochs];
-    run = next;
-  };
-  try { await load(0); } catch (error) {
+  try { run = await load(name, null, signal); } catch (error) {
     if (!signal.aborted) put(main, head(name), problem(error), h("p", {}, h("a", {href: "#/runs"}, "All runs")));
     return;
   }
@@ -124,7 +135,7 @@ export async function show(main, parameters, {signal}) {
   const state = h("span", {class: "state"});
   function draw() {
     put(state, h("span", {class: `dot ${run.state}`, "aria-hidden": "true"}), run.state === "running" ? `running, ${run.epochs_done} of ${run.settings["training.epochs"]} epochs` : run.state);
-    put(top, facts(run));
+    put(top, facts(run), leftOut(run) && h("p", {class: "soft", id: "thinned"}, leftOut(run)));
     const wanted = figures(run);
     // What the epoch was selected by first, then the loss.
     wanted.sort((a, b) => (b.key.startsWith(run.select) - a.key.startsWith(run.select)) || ((b.key === "loss") - (a.key === "loss")));
@@ -153,9 +164,9 @@ export async function show(main, parameters, {signal}) {
   h("div", {class: "stack"}, top, charts, bottom, wrong, h("div", {class: "grid"}, settings, files)));
   draw();
   if (run.best_epoch && run.data) mistakes(run.run, wrong, signal);
-  listen(async (news) => {
-    if (!news.rows.some((row) => row.run === run.run)) return;
-    try { await load(run.epochs.length); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
-  }, signal, async () => { await load(0); draw(); });
+  const again = async () => {
+    try { run = await load(name, run, signal); draw(); } catch (error) { if (!signal.aborted) console.warn(error.message); }
+  };
+  listen((news) => news.rows.some((row) => row.run === run.run) && again(), signal, {connected: again});
 }
 export const link = (run) => `#/run?${query({run})}`;

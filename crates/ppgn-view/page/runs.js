@@ -1,8 +1,8 @@
 // The runs of the folder, live: a row per run, the folds of a cross-validation and the trials of a search below one row.
 
-import {ask, isExport, listen, query} from "./api.js";
+import {askRuns, isExport, listen, query} from "./api.js";
 import {spark} from "./chart.js";
-import {h, head, problem, put, say, waiting} from "./dom.js";
+import {h, head, problem, put, say, seen, waiting} from "./dom.js";
 import {savers} from "./save.js";
 import {heads, ordered} from "./table.js";
 import {counted, duration} from "./text.js";
@@ -35,6 +35,9 @@ export function meets(row, words) {
   });
 }
 
+/** The folder of a run. */
+const folder = (name) => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : ".");
+
 const link = (row) => {
   if (row.kind) return `#/sweep?${query({folder: row.run})}`;
   return `#/run?${query({run: row.run})}`;
@@ -55,6 +58,7 @@ const COLUMNS = [
 export async function show(main, parameters, {signal, change}) {
   const rows = new Map();
   let groups = [];
+  let leftOut = 0;
   let sort = parameters.get("sort") ? {key: parameters.get("sort").replace(/^-/, ""), down: parameters.get("sort").startsWith("-")} : {key: "run", down: false};
   let words = parameters.get("filter") ?? "";
   let limit = PAGE;
@@ -64,12 +68,13 @@ export async function show(main, parameters, {signal, change}) {
   put(main, head("Runs"), waiting());
 
   const listed = () => {
-    const inner = new Set(groups.flatMap((g) => g.members));
+    const inside = new Map(groups.map((g) => [g.run, []]));
+    const lone = [];
+    for (const r of rows.values()) (inside.get(folder(r.run)) ?? lone).push(r);
     const filter = words.split(/\s+/).filter(Boolean);
-    const top = [...groups, ...[...rows.values()].filter((r) => !inner.has(r.run))];
-    const matching = top.filter((r) => meets(r, filter) || (r.members ?? []).some((m) => rows.has(m) && meets(rows.get(m), filter)));
+    const matching = [...groups, ...lone].filter((r) => meets(r, filter) || (r.members ? inside.get(r.run).some((m) => meets(m, filter)) : false));
     return ordered(matching, COLUMNS, sort).flatMap((r) => (r.members && open.has(r.run)
-      ? [r, ...ordered(r.members.filter((m) => rows.has(m)).map((m) => ({...rows.get(m), inside: true})), COLUMNS, sort)] : [r]));
+      ? [r, ...ordered(inside.get(r.run).map((m) => ({...m, inside: true})), COLUMNS, sort)] : [r]));
   };
 
   const state = (r) => {
@@ -86,7 +91,7 @@ export async function show(main, parameters, {signal, change}) {
       on: {change: (e) => { e.target.checked ? chosen.add(r.run) : chosen.delete(r.run); actions(); }}})),
     h("td", {class: "name"}, r.members ? h("button", {type: "button", class: "small", "aria-expanded": String(open.has(r.run)),
       "aria-label": `${open.has(r.run) ? "Hide" : "Show"} the runs of ${r.run}`, on: {click: () => { open.has(r.run) ? open.delete(r.run) : open.add(r.run); body(); }}}, open.has(r.run) ? "−" : "+") : "",
-    " ", h("a", {href: link(r)}, r.run), r.members ? h("span", {class: "soft small"}, ` ${r.kind}, ${counted(r.members.length, {cv: "fold", seeds: "seed"}[r.kind] ?? "trial")}`) : "",
+    " ", h("a", {href: link(r)}, r.run), r.members ? h("span", {class: "soft small"}, ` ${r.kind}, ${counted(r.members, {cv: "fold", seeds: "seed"}[r.kind] ?? "trial")}`) : "",
     r.error ? h("div", {class: "bad small"}, r.error) : ""),
     h("td", {}, state(r)),
     h("td", {class: "wide"}, r.fields.dataset ?? ""),
@@ -138,35 +143,42 @@ export async function show(main, parameters, {signal, change}) {
     put(more, all.length > limit ? [h("button", {type: "button", on: {click: () => { limit += PAGE; body(); }}}, `Show ${Math.min(PAGE, all.length - limit)} more`),
       h("span", {class: "soft"}, `${limit} of ${all.length} are shown`)] : "");
     const running = [...rows.values()].filter((r) => r.fields.state === "running").length;
-    put(count, `${counted(rows.size, "run")}${running ? `, ${running} running` : ""}`);
+    put(count, `${counted(rows.size, "run")}${running ? `, ${running} running` : ""}${leftOut ? `; ${leftOut} more are not listed` : ""}`);
     actions();
   }
 
   const remember = () => change({filter: words, sort: sort.key === "run" && !sort.down ? "" : (sort.down ? "-" : "") + sort.key});
 
-  const take = (list) => {
-    rows.clear();
-    list.rows.forEach((row) => rows.set(row.run, row));
-    groups = list.groups;
+  const take = (part, first) => {
+    if (first) rows.clear();
+    part.rows.forEach((row) => rows.set(row.run, row));
+    ({groups, left_out: leftOut} = part);
+    first && !framed ? frame() : body();
   };
-  const load = async () => { take(await ask("runs", {}, signal)); body(); };
 
   const table = () => [["run", "state", "dataset", "preset", "seed", "result", "best epoch", "seconds"],
     ...listed().map((r) => [r.run, r.fields.state, r.fields.dataset, r.fields.preset, r.fields.seed, r.result, r.fields.best_epoch, r.fields.seconds])];
-  try {
-    take(await ask("runs", {}, signal));
-  } catch (error) {
-    if (!signal.aborted) put(main, head("Runs"), problem(error));
-    return;
-  }
   const search = h("input", {type: "search", value: words, placeholder: "Filter: MUTAG, seed=3, accuracy>0.8", "aria-label": "Filter runs", id: "filter",
     on: {input: (e) => { words = e.target.value; limit = PAGE; remember(); body(); say(`${listed().length} rows`); }}});
   const nothing = h("div", {class: "card"}, h("p", {}, "There are no runs in this folder yet. ", h("code", {}, "ppgn train"), " makes one; it appears here by itself."),
     h("p", {}, "Meanwhile: ", h("a", {href: "#/wl"}, "see Weisfeiler-Leman tests step by step"), "."));
   const card = h("div", {class: "card scroll"}, h("table", {}, h("caption", {class: "unseen"}, "Runs"), thead, tbody), more);
-  put(main, head("Runs", count, h("span", {class: "grow"}), savers({rows: table, name: "runs"})),
-    h("div", {class: "stack"}, h("div", {class: "row"}, search, compare), rows.size === 0 ? nothing : card));
-  body();
+  let framed = false;
+  /** The page around the rows, when the first ones are there. */
+  function frame() {
+    framed = true;
+    put(main, head("Runs", count, h("span", {class: "grow"}), savers({rows: table, name: "runs"})),
+      h("div", {class: "stack"}, h("div", {class: "row"}, search, compare), rows.size === 0 ? nothing : card));
+    body();
+    seen("rows");
+  }
+  let since;
+  try {
+    since = await askRuns(take, signal);
+  } catch (error) {
+    if (!signal.aborted) put(main, head("Runs"), problem(error));
+    return;
+  }
   if (isExport()) return;
   listen((news) => {
     for (const row of news.rows) { rows.set(row.run, row); fresh.add(row.run); }
@@ -174,5 +186,5 @@ export async function show(main, parameters, {signal, change}) {
     if (news.groups) groups = news.groups;
     if (rows.size > 0 && nothing.isConnected) nothing.replaceWith(card);
     body();
-  }, signal, load);
+  }, signal, {since, connected: () => askRuns(take, signal).catch((error) => signal.aborted || console.warn(error.message))});
 }

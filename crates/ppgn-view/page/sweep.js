@@ -17,7 +17,7 @@ export async function show(main, parameters, {signal, change}) {
   }
   const body = h("div", {class: "stack"});
   put(main, h("p", {class: "small"}, h("a", {href: "#/runs"}, "Runs"), " / "), head(folder, h("span", {class: "soft"}, sweep.search ? "search" : sweep.seeds ? "several seeds" : "cross-validation"), h("span", {class: "grow"}),
-    h("a", {class: "button", href: `#/compare?${query({run: sweep.rows.map((r) => r.run)})}`}, "Compare its runs")), body);
+    h("a", {class: "button", href: `#/compare?${query({run: sweep.rows.slice(0, 24).map((r) => r.run)})}`}, sweep.rows.length > 24 ? "Compare its first 24 runs" : "Compare its runs")), body);
   if (sweep.search) search(body, sweep, parameters, change);
   else if (sweep.seeds) seeds(body, sweep);
   else cv(body, sweep);
@@ -42,7 +42,7 @@ function seeds(body, {seeds: report, rows}) {
   put(body, table.length > 1 && h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "Mean and deviation over the seeds"), savers({rows: () => table, name: "seeds"})), simple(table, "Metrics over seeds")), members("Seeds", rows));
 }
 
-function cv(body, {cv: report, rows}) {
+function cv(body, {cv: report, rows, curve_step: step}) {
   const share = report?.metric === "accuracy" || report?.accuracy_mean !== undefined;
   const format = share ? percent : short;
   const parts = [];
@@ -52,15 +52,16 @@ function cv(body, {cv: report, rows}) {
       report.accuracy_mean !== undefined && report.accuracy_mean !== null && fact(`${percent(report.accuracy_mean)} ± ${(100 * (report.accuracy_std ?? 0)).toFixed(1)}`, `test accuracy at epoch ${at}, the best of the mean curve (optimistic)`),
       report.fair?.mean !== undefined && report.fair?.mean !== null && fact(`${format(report.fair.mean)} ± ${share ? (100 * (report.fair.std ?? 0)).toFixed(1) : short(report.fair.std ?? 0)}`, "fair: epochs selected on validation sets"),
       fact(report.folds.length, report.folds_are ? `${report.folds_are} folds` : "folds"), fact(duration(report.seconds_training), "of training")));
-    const points = (curve) => curve.map((y, i) => [i + 1, y]);
+    const points = (curve) => curve.map((y, i) => [1 + i * step, y]);
     parts.push(curves({title: `${report.metric ?? "accuracy"} by epoch, test sets`, format, best: at ?? null,
       series: [{name: "mean", colour: "var(--accent)", points: points(report.curve_mean)}, ...report.curves.map((c, i) => ({name: `fold ${report.folds[i]}`, colour: "var(--train)", dash: "2 3", points: points(c)}))]}));
+    if (step > 1) parts.push(h("p", {class: "soft"}, `The curves have every ${step}th epoch, from the first; cv.json has all.`));
   } else parts.push(h("p", {class: "soft"}, "Not finished yet: the report comes with the last fold."));
   parts.push(members("Folds", rows));
   put(body, parts);
 }
 
-function search(body, {search: report}, parameters, change) {
+function search(body, {search: report, trials_in_all: inAll}, parameters, change) {
   const trials = report.trials;
   const names = [...new Set(trials.flatMap((t) => Object.keys(t.settings)))];
   const figure = (t) => t.held_out?.accuracy ?? (t.held_out ? t.held_out.loss : null);
@@ -95,7 +96,7 @@ function search(body, {search: report}, parameters, change) {
       h("tbody", {}, ordered(trials, columns, sort).map((t) => h("tr", {}, columns.map((c) => h("td", {class: "n"}, c.key === "figure" ? (t.diverged ? "diverged" : format(c.value(t))) : c.key === "seconds" ? duration(t.seconds) : plain(c.value(t)))), h("td", {}, runLink(t.run)))))));
   }
   const rows = () => [[...columns.map((c) => c.title), "run"], ...trials.map((t) => [...columns.map((c) => c.value(t)), t.run])];
-  put(body, h("div", {class: "cards"}, fact(trials.length, "trials"), fact(report.best ? Object.entries(report.best).map(([k, v]) => `${k} ${plain(v)}`).join(", ") : "-", "the best settings"), fact(format(figure(trials.find((t) => t.rank === 1) ?? trials[0])), `held-out ${what} of the best`), fact(duration(report.seconds_training), "of training")),
+  put(body, h("div", {class: "cards"}, fact(inAll, trials.length < inAll ? `trials, the first ${trials.length} are shown` : "trials"), fact(report.best ? Object.entries(report.best).map(([k, v]) => `${k} ${plain(v)}`).join(", ") : "-", "the best settings"), fact(format(figure(trials.find((t) => t.rank === 1) ?? trials[0])), `held-out ${what} of the best`), fact(duration(report.seconds_training), "of training")),
     place, h("section", {class: "card"}, h("div", {class: "row"}, h("h2", {class: "grow"}, "Trials"), savers({rows, name: "trials"})), table));
   plot();
   list();

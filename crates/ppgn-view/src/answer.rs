@@ -4,6 +4,7 @@ use crate::View;
 use crate::data::Datasets;
 use crate::draw::Palette;
 use crate::error::{Answer, Failure};
+use crate::followed::Followed;
 use crate::place::Place;
 use crate::presets::{PRESETS, Preset};
 use crate::query::Query;
@@ -12,18 +13,24 @@ use crate::{dataset, mistakes, network, run, sweep, wl};
 use ppgn_wl::Interrupt;
 use serde_json::{Value, json};
 
+/// The longest answer, in bytes. What can be long is cut into parts that are much shorter; this is for files that nobody thought
+/// of, such as a run with a hundred thousand targets.
+const LONGEST: usize = 16 << 20;
+
 /// What requests are answered from.
 #[derive(Debug)]
 pub(crate) struct Source {
     place: Place,
     runs: Runs,
+    followed: Followed,
     datasets: Datasets,
 }
 
 impl Source {
     pub(crate) fn new(view: &View) -> Self {
         let place = Place::new(view);
-        Source { runs: Runs::new(place.clone()), datasets: Datasets::new(place.clone()), place }
+        let (runs, datasets) = (Runs::new(place.clone()), Datasets::new(place.clone(), view.kept));
+        Source { runs, followed: Followed::default(), datasets, place }
     }
 
     pub(crate) fn place(&self) -> &Place {
@@ -34,31 +41,50 @@ impl Source {
         &self.runs
     }
 
+    pub(crate) fn followed(&self) -> &Followed {
+        &self.followed
+    }
+
     pub(crate) fn datasets(&self) -> &Datasets {
         &self.datasets
     }
 
-    /// Lets go of datasets that nobody looked at for a while.
+    /// Lets go of datasets and runs that nobody looked at for a while.
     pub(crate) fn forget_unused(&self) {
+        self.followed.forget_unused();
         self.datasets.forget_unused();
     }
 
     /// The answer to a request, as the text of a JSON object.
     pub(crate) fn answer(&self, what: &str, query: &Query, interrupt: &Interrupt) -> Answer<String> {
         let answer = match what {
-            "about" => about(),
-            "runs" => self.runs.list(),
             "run" => run::answer(self, query)?,
+            "dataset" => dataset::answer(self, query)?,
+            _ => self.value(what, query, interrupt)?.to_string(),
+        };
+        match answer.len() <= LONGEST {
+            true => Ok(answer),
+            false => Err(Failure::too_much(format!(
+                "an answer of {} MiB; this page shows up to {}",
+                answer.len() >> 20,
+                LONGEST >> 20
+            ))),
+        }
+    }
+
+    fn value(&self, what: &str, query: &Query, interrupt: &Interrupt) -> Answer {
+        Ok(match what {
+            "about" => about(),
+            "runs" => self.runs.list(query.get("after"))?,
             "run/mistakes" => mistakes::answer(self, query, interrupt)?,
             "sweep" => sweep::answer(self, query)?,
             "network" => network::answer(self, query, interrupt)?,
             "data" => dataset::list(self),
-            "dataset" => dataset::answer(self, query)?,
+            "dataset/rows" => dataset::rows(self, query)?,
             "dataset/graph" => dataset::graph(self, query)?,
             "wl" => wl::answer(self, query, interrupt)?,
             _ => return Err(Failure::missing(format!("there is no `{what}` to ask for"))),
-        };
-        Ok(answer.to_string())
+        })
     }
 }
 

@@ -51,6 +51,7 @@ assets! {
     "dataset.js" SCRIPT,
     "dom.js" SCRIPT,
     "editor.js" SCRIPT,
+    "epochs.js" SCRIPT,
     "graph.js" SCRIPT,
     "network.js" SCRIPT,
     "save.js" SCRIPT,

@@ -7,11 +7,9 @@ use ppgn_graph::format::{self, Format, Limits, ReadOptions};
 use ppgn_graph::generate;
 use ppgn_graph::locate::{Locator, What};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a dataset is kept after its last use.
-const KEPT: Duration = Duration::from_secs(60);
 /// Datasets at the same time; of more, the one that was used least recently is dropped.
 const AT_ONCE: usize = 3;
 /// The longest file that is read.
@@ -23,6 +21,8 @@ const MOST_NODES: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Datasets {
     place: Place,
+    /// How long a dataset is kept after its last use.
+    kept: Duration,
     loaded: Mutex<HashMap<String, Loaded>>,
     /// One is read at a time, so that nobody reads what somebody else is reading.
     reading: Mutex<()>,
@@ -31,18 +31,20 @@ pub(crate) struct Datasets {
 #[derive(Debug)]
 struct Loaded {
     dataset: Dataset,
+    /// What its page begins with, once somebody asked: drawings and counts take longer than everything else.
+    page: Option<Arc<str>>,
     used: Instant,
 }
 
 impl Datasets {
-    pub(crate) fn new(place: Place) -> Self {
-        Datasets { place, loaded: Mutex::default(), reading: Mutex::default() }
+    pub(crate) fn new(place: Place, kept: Duration) -> Self {
+        Datasets { place, kept, loaded: Mutex::default(), reading: Mutex::default() }
     }
 
     /// A dataset by its name: a generator, a name in the data folder, or a file below one of the folders. `read` has the options
     /// by which a run has read it.
     pub(crate) fn get(&self, name: &str, read: &BTreeMap<String, String>) -> Answer<Dataset> {
-        let key = format!("{name}\n{read:?}");
+        let key = key(name, read);
         if let Some(dataset) = self.at_hand(&key) {
             return Ok(dataset);
         }
@@ -59,8 +61,24 @@ impl Datasets {
             };
             loaded.remove(&oldest);
         }
-        loaded.insert(key, Loaded { dataset: dataset.clone(), used: Instant::now() });
+        loaded.insert(key, Loaded { dataset: dataset.clone(), page: None, used: Instant::now() });
         Ok(dataset)
+    }
+
+    /// What the page of a dataset begins with: made once, and kept as long as the dataset.
+    pub(crate) fn page(&self, name: &str, make: impl FnOnce(&Dataset) -> Answer<String>) -> Answer<Arc<str>> {
+        let plain = BTreeMap::new();
+        let dataset = self.get(name, &plain)?;
+        let key = key(name, &plain);
+        let loaded = || self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = loaded().get(&key).and_then(|one| one.page.clone()) {
+            return Ok(page);
+        }
+        let page: Arc<str> = make(&dataset)?.into();
+        if let Some(one) = loaded().get_mut(&key) {
+            one.page = Some(page.clone());
+        }
+        Ok(page)
     }
 
     fn at_hand(&self, key: &str) -> Option<Dataset> {
@@ -75,7 +93,7 @@ impl Datasets {
     pub(crate) fn forget_unused(&self) {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let before = loaded.len();
-        loaded.retain(|_, one| one.used.elapsed() < KEPT);
+        loaded.retain(|_, one| one.used.elapsed() < self.kept);
         if loaded.len() < before {
             give_back();
         }
@@ -107,6 +125,11 @@ impl Datasets {
         }
         Ok(format::read(path, &options)?)
     }
+}
+
+/// By what a dataset is remembered.
+fn key(name: &str, read: &BTreeMap<String, String>) -> String {
+    format!("{name}\n{read:?}")
 }
 
 /// Gives freed memory back to the system. The allocator of glibc keeps what lies between blocks that are in use, and a dataset is
@@ -165,8 +188,11 @@ fn bound(spec: &str) -> [f64; 2] {
     }
 }
 
-/// The largest whole number in a text: `k4` has 4.
+/// The largest whole number in a text: `k4` has 4. A share, such as a probability, is at most 1.
 fn number(text: &str) -> f64 {
+    if let Ok(number) = text.parse::<f64>() {
+        return number.clamp(1.0, f64::MAX);
+    }
     let runs = text.split(|c: char| !c.is_ascii_digit()).filter_map(|run| run.parse::<f64>().ok());
     runs.fold(1.0, f64::max)
 }
@@ -207,6 +233,10 @@ mod tests {
                 most_nodes >= nodes as f64 && most_arcs >= arcs as f64,
                 "{spec}: {nodes} {arcs} {bound:?}"
             );
+        }
+        // What a name alone makes can be looked at.
+        for generator in generate::generators() {
+            assert!(generated(generator.name).is_ok(), "{}", generator.name);
         }
         for spec in [
             "complete:n=100000",

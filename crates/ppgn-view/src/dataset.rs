@@ -4,13 +4,19 @@ use crate::answer::Source;
 use crate::drawn::{drawing, legend};
 use crate::error::{Answer, Failure};
 use crate::query::Query;
-use ppgn_graph::Dataset;
 use ppgn_graph::format::Records;
 use ppgn_graph::generate::generators;
 use ppgn_graph::locate::Locator;
 use ppgn_graph::summary::{Range, Summary};
+use ppgn_graph::{Dataset, Graph, LabelColumn};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+
+/// Graphs that are drawn at first: a page of them.
+const FIRST: usize = 12;
+/// Numbers about graphs in an answer.
+const NUMBERS: usize = 300_000;
 
 /// `data`: what can be looked at by name.
 pub(crate) fn list(source: &Source) -> Value {
@@ -24,18 +30,24 @@ pub(crate) fn list(source: &Source) -> Value {
     json!({ "found": found, "generators": generators.collect::<Vec<_>>() })
 }
 
-/// `dataset?data=NAME`: what is in it, and for every graph its size, its class and which labels its nodes have.
-pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
-    let dataset = get(source, query)?;
+/// `dataset?data=NAME`: what is in it, the first graphs, and for many graphs what they are filtered by.
+pub(crate) fn answer(source: &Source, query: &Query) -> Answer<String> {
+    let name = query.need("data")?;
+    let page = source.datasets().page(name, |dataset| Ok(page(name, dataset)?.to_string()))?;
+    Ok(page.to_string())
+}
+
+fn page(name: &str, dataset: &Dataset) -> Answer {
     let header = dataset.header();
-    let summary = Summary::of(Records::of(&dataset))?;
+    let summary = Summary::of(Records::of(dataset))?;
     let classes = header
         .classes
         .as_ref()
         .map(|classes| (0..classes.len()).map(|class| header.class_name(class)).collect::<Vec<_>>());
-    let graphs = dataset.graphs();
+    let first = (0..dataset.len().min(FIRST)).into_par_iter().map(|index| one(dataset, index));
+    let first = first.collect::<Answer<Vec<Value>>>()?;
     Ok(json!({
-        "data": query.need("data")?,
+        "data": name,
         "name": dataset.name(),
         "source": header.provenance.format,
         "notes": header.provenance.notes,
@@ -46,11 +58,15 @@ pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
         "folds": dataset.folds().len(),
         "legend": legend(dataset.schema()),
         "summary": counted(&summary),
-        "nodes": graphs.iter().map(|g| g.nodes()).collect::<Vec<_>>(),
-        "edges": graphs.iter().map(|g| g.edges()).collect::<Vec<_>>(),
-        "class": classes_of(&dataset),
-        "has": labels_of(&dataset),
+        "first": first,
+        "rows": columns(dataset, 0),
     }))
+}
+
+/// `dataset/rows?data=NAME&from=20000`: for the graphs from one on, their sizes, classes and which labels their nodes have.
+pub(crate) fn rows(source: &Source, query: &Query) -> Answer {
+    let dataset = get(source, query)?;
+    Ok(columns(&dataset, query.number("from", 0)?))
 }
 
 /// `dataset/graph?data=NAME&graph=7`: a graph to draw.
@@ -80,21 +96,32 @@ fn get(source: &Source, query: &Query) -> Answer<Dataset> {
     source.datasets().get(query.need("data")?, &BTreeMap::new())
 }
 
-fn classes_of(dataset: &Dataset) -> Option<Vec<Option<usize>>> {
-    dataset.has_classes().then(|| dataset.classes().collect())
+/// What graphs are filtered by, from one graph on, for as many as an answer has.
+fn columns(dataset: &Dataset, from: usize) -> Value {
+    let from = from.min(dataset.len());
+    let column = dataset.schema().node_labels.first();
+    let (mut nodes, mut edges, mut has) = (Vec::new(), Vec::new(), Vec::new());
+    let mut left = NUMBERS;
+    for graph in &dataset.graphs()[from..] {
+        let labels = column.map(|column| labels_of(graph, column));
+        let Some(rest) = left.checked_sub(3 + labels.as_ref().map_or(0, Vec::len)) else { break };
+        left = rest;
+        nodes.push(graph.nodes());
+        edges.push(graph.edges());
+        has.extend(labels);
+    }
+    let classes =
+        dataset.has_classes().then(|| dataset.classes().skip(from).take(nodes.len()).collect::<Vec<_>>());
+    json!({ "from": from, "nodes": nodes, "edges": edges, "class": classes, "has": column.map(|_| has) })
 }
 
-/// The labels that occur in every graph, by their numbers; nothing where nodes have none.
-fn labels_of(dataset: &Dataset) -> Option<Vec<Vec<usize>>> {
-    let column = dataset.schema().node_labels.first()?;
-    let of = |graph: &ppgn_graph::Graph| {
-        let mut all: Vec<usize> =
-            (0..graph.nodes()).filter_map(|u| column.number(graph.node_labels(u)[0])).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
-    Some(dataset.graphs().iter().map(of).collect())
+/// The labels that occur in a graph, by their numbers.
+fn labels_of(graph: &Graph, column: &LabelColumn) -> Vec<usize> {
+    let mut all: Vec<usize> =
+        (0..graph.nodes()).filter_map(|u| column.number(graph.node_labels(u)[0])).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn counted(s: &Summary) -> Value {

@@ -69,6 +69,11 @@ impl Failure {
         Failure::new(404, message)
     }
 
+    /// It was there before: the question has to be asked anew.
+    pub(crate) fn gone(message: impl Into<String>) -> Self {
+        Failure::new(410, message)
+    }
+
     /// What it asks for cannot be read or computed.
     pub(crate) fn unfit(message: impl std::fmt::Display) -> Self {
         Failure::new(422, message.to_string())

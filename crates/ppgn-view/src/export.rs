@@ -116,15 +116,24 @@ impl Export<'_> {
 
     fn answers(&mut self) -> Result<()> {
         self.ask("about", &[])?;
-        let runs = self.ask("runs", &[])?.unwrap_or_default();
         let name = |row: &Value| row["run"].as_str().unwrap_or("").to_string();
-        for group in runs["groups"].as_array().into_iter().flatten() {
-            self.ask("sweep", &[("folder", &name(group))])?;
-        }
         let mut datasets = BTreeSet::new();
-        for row in runs["rows"].as_array().into_iter().flatten() {
-            self.run(&name(row))?;
-            datasets.extend(row["data"].as_str().map(String::from));
+        let mut after = String::new();
+        loop {
+            let runs = self.ask("runs", &[("after", &after)])?.unwrap_or_default();
+            for row in runs["rows"].as_array().into_iter().flatten() {
+                self.run(&name(row))?;
+                datasets.extend(row["data"].as_str().map(String::from));
+            }
+            match runs["next"].as_str() {
+                Some(next) => after = next.to_string(),
+                None => {
+                    for group in runs["groups"].as_array().into_iter().flatten() {
+                        self.ask("sweep", &[("folder", &name(group))])?;
+                    }
+                    break;
+                }
+            }
         }
         let mut found = Vec::new();
         for data in datasets {
@@ -161,7 +170,17 @@ impl Export<'_> {
 
     fn dataset(&mut self, data: &str) -> Result<bool> {
         let Some(answer) = self.ask("dataset", &[("data", data)])? else { return Ok(false) };
-        let graphs = answer["nodes"].as_array().map_or(0, Vec::len);
+        let graphs = answer["summary"]["graphs"].as_u64().unwrap_or(0) as usize;
+        let mut from = answer["rows"]["nodes"].as_array().map_or(0, Vec::len);
+        while from < graphs {
+            let Some(rows) = self.ask("dataset/rows", &[("data", data), ("from", &from.to_string())])? else {
+                break;
+            };
+            match rows["nodes"].as_array().map_or(0, Vec::len) {
+                0 => break,
+                n => from += n,
+            }
+        }
         for graph in 0..graphs.min(GRAPHS) {
             self.ask("dataset/graph", &[("data", data), ("graph", &graph.to_string())])?;
         }

@@ -14,6 +14,7 @@ pub mod draw;
 mod drawn;
 mod error;
 mod export;
+mod followed;
 mod guard;
 mod job;
 mod live;
@@ -26,6 +27,7 @@ mod run;
 mod runs;
 mod server;
 mod sweep;
+mod thinned;
 mod wl;
 
 pub use error::{Error, Result};
@@ -34,6 +36,7 @@ pub use server::{Served, serve};
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What is shown, and to whom.
 #[derive(Debug, Clone)]
@@ -46,12 +49,15 @@ pub struct View {
     pub host: Option<String>,
     /// The port; without one, 7766 or, if that is taken, any that is free.
     pub port: Option<u16>,
+    /// How long a dataset is kept in memory after its last use: a minute.
+    pub kept: Duration,
 }
 
 impl View {
     /// The runs of a folder, for this machine alone.
     pub fn new(runs: impl Into<PathBuf>, data: impl Into<PathBuf>) -> Self {
-        View { runs: runs.into(), data: data.into(), host: None, port: None }
+        let kept = Duration::from_secs(60);
+        View { runs: runs.into(), data: data.into(), host: None, port: None, kept }
     }
 }
 

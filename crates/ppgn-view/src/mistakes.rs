@@ -7,7 +7,8 @@ use crate::error::{Answer, Failure};
 use crate::query::Query;
 use crate::run::goal;
 use ppgn_graph::Dataset;
-use ppgn_train::{Goal, Prediction, Predictor, Session, Settings, limited};
+use ppgn_nn::Level;
+use ppgn_train::{Goal, Prediction, Predictor, Session, Settings, Truth, limited};
 use ppgn_wl::Interrupt;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -16,6 +17,10 @@ use std::path::Path;
 const SHOWN: usize = 12;
 /// Graphs that are predicted; of a larger set, the first.
 const MOST: usize = 2000;
+/// Nodes or pairs of a graph that are shown.
+const ITEMS: usize = 5;
+/// Outputs per node or per pair that are predicted; of a larger set, those of the first graphs.
+const OUTPUTS: usize = 200_000;
 /// Points of a chart of predictions against the truth.
 const POINTS: usize = 1000;
 /// The memory that predictions may take.
@@ -47,11 +52,12 @@ pub(crate) fn open(source: &Source, path: &Path, interrupt: &Interrupt) -> Answe
     Ok(Opened { predictor, dataset, data })
 }
 
-/// `run/mistakes?run=NAME&set=test`.
+/// `run/mistakes?run=NAME&set=test`: the graphs that are farthest from the truth. For a run with outputs per node or per pair, by
+/// the mean over them, each with its farthest ones.
 pub(crate) fn answer(source: &Source, query: &Query, interrupt: &Interrupt) -> Answer {
     let path = source.place().folder(query.need("run")?)?;
     let Opened { predictor, dataset, data } = open(source, &path, interrupt)?;
-    let settings = predictor.settings().clone();
+    let settings = predictor.settings();
     let trained = settings.trained().ok_or_else(|| Failure::wrong("not a trained run"))?;
     let split = trained.division.of(&dataset, settings.training.seed)?;
     let sets = [("test", &split.test), ("validation", &split.validation), ("train", &split.train)];
@@ -63,114 +69,149 @@ pub(crate) fn answer(source: &Source, query: &Query, interrupt: &Interrupt) -> A
         .find(|(name, graphs)| *name == wanted && !graphs.is_empty())
         .map(|(_, graphs)| &graphs[..])
         .ok_or_else(|| Failure::missing(format!("the run has no {wanted} set")))?;
-    let looked = &graphs[..graphs.len().min(MOST)];
-    let predictions = predictor.predict(&dataset.subset(looked)?)?;
-    let mut judged: Vec<(u32, f64, &Prediction)> = looked
-        .iter()
-        .zip(&predictions)
-        .filter_map(|(&g, prediction)| Some((g, error(&settings, &dataset, g, prediction)?, prediction)))
+    let looked = &graphs[..as_many(&dataset, settings.network.level, graphs)];
+    let chosen = dataset.subset(looked)?;
+    let predictions = predictor.predict(&chosen)?;
+    let truth = Truth::of(settings, &chosen)?;
+    let judged = Judged { settings, truth: &truth, predictions: &predictions };
+    let level = settings.network.level;
+    // By graph: the mean error, and the items that are known, the farthest first; of equals, in the order of the data.
+    let mut by_graph: Vec<_> = (0..looked.len())
+        .filter_map(|graph| {
+            let known = truth.items().of_graph(graph).filter_map(|item| Some((item, judged.error(item)?)));
+            let mut known: Vec<(usize, f64)> = known.collect();
+            known.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let mean = known.iter().map(|(_, error)| error).sum::<f64>() / known.len() as f64;
+            (!known.is_empty()).then_some((graph, mean, known))
+        })
         .collect();
-    // The farthest first; of equals, in the order of the data.
-    judged.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let worst = judged.iter().take(SHOWN).map(|&(g, error, prediction)| {
-        let mut json = one(&dataset, g as usize)?;
-        json["error"] = error.into();
-        json["truth"] = truth(&settings, &dataset, g);
-        match prediction {
-            Prediction::Class { class, probabilities } => {
-                json["predicted"] = json!(class);
-                json["probabilities"] = json!(probabilities);
+    by_graph.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let worst = by_graph.iter().take(SHOWN).map(|(graph, error, known)| {
+        let mut json = one(&dataset, looked[*graph] as usize)?;
+        json["error"] = (*error).into();
+        let item = |&(item, _): &(usize, f64)| judged.to_json(item);
+        match level {
+            Level::Graph => {
+                let own = item(&known[0]);
+                own.as_object().into_iter().flatten().for_each(|(key, value)| json[key] = value.clone());
             }
-            Prediction::Values(values) | Prediction::Labels(values) => json["predicted"] = json!(values),
+            _ => {
+                json["items_known"] = known.len().into();
+                json["items_wrong"] = known.iter().filter(|(item, _)| judged.is_wrong(*item)).count().into();
+                json["items"] = known.iter().take(ITEMS).map(item).collect();
+            }
         }
         Ok(json)
     });
-    let wrong =
-        judged.iter().filter(|(g, _, prediction)| is_wrong(&settings, &dataset, *g, prediction)).count();
+    let worst = worst.collect::<Answer<Vec<Value>>>()?;
+    let known = by_graph.iter().flat_map(|(_, _, known)| known);
+    let wrong = known.clone().filter(|(item, _)| judged.is_wrong(*item)).count();
+    let classes = !matches!(settings.goal, Goal::Targets(_));
     Ok(json!({
         "set": wanted,
         "sets": there,
+        "level": level,
         "graphs": graphs.len(),
         "looked_at": looked.len(),
-        "wrong": settings.goal.is_classification().then_some(wrong),
+        "items": known.count(),
+        "wrong": classes.then_some(wrong),
         "data": data,
-        "goal": goal(&settings),
+        "goal": goal(settings),
         "legend": legend(dataset.schema()),
-        "worst": worst.collect::<Answer<Vec<Value>>>()?,
-        "parity": parity(&settings, &dataset, looked, &predictions),
+        "worst": worst,
+        "parity": judged.parity(looked),
     }))
 }
 
-/// How far a prediction is from the truth: the probability that the true class did not get, or the mean over the targets of the
-/// error in standard deviations. Nothing where the truth is not known.
-fn error(settings: &Settings, dataset: &Dataset, graph: u32, prediction: &Prediction) -> Option<f64> {
-    match prediction {
-        Prediction::Class { probabilities, .. } => {
-            Some(1.0 - probabilities.get(settings.class_of(dataset, graph as usize)?)?)
-        }
-        Prediction::Values(values) => {
-            let truth = values_of(settings, dataset, graph);
-            let errors = values.iter().zip(&truth).zip(&settings.scaling);
-            let known: Vec<f64> = errors
-                .filter(|((_, y), _)| !y.is_nan())
-                .map(|((x, y), s)| (x - y).abs() / s.deviation)
-                .collect();
-            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-        }
-        Prediction::Labels(values) => {
-            let truth = values_of(settings, dataset, graph);
-            let known: Vec<f64> =
-                values.iter().zip(&truth).filter(|(_, y)| !y.is_nan()).map(|(x, y)| (x - y).abs()).collect();
-            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+/// How many graphs of a set are predicted: those whose outputs are not too many.
+fn as_many(dataset: &Dataset, level: Level, graphs: &[u32]) -> usize {
+    let outputs = |graph: u32| level.items(dataset.graph(graph as usize).nodes());
+    let mut sum = 0;
+    let fits = graphs.iter().take(MOST).take_while(|graph| {
+        sum += outputs(**graph);
+        sum <= OUTPUTS
+    });
+    fits.count().max(1)
+}
+
+/// Predictions beside the truth.
+struct Judged<'a> {
+    settings: &'a Settings,
+    truth: &'a Truth<'a>,
+    predictions: &'a [Prediction],
+}
+
+impl Judged<'_> {
+    /// How far a prediction is from the truth: the probability that the true class did not get, or the mean over the targets of
+    /// the error, in standard deviations. Nothing where the truth is not known.
+    fn error(&self, item: usize) -> Option<f64> {
+        let mean =
+            |errors: Vec<f64>| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+        match &self.predictions[item] {
+            Prediction::Class { probabilities, .. } => {
+                Some(1.0 - probabilities.get(self.truth.class(item)?)?)
+            }
+            Prediction::Values(values) => {
+                let truth = self.truth.values(item)?;
+                let all = values.iter().zip(truth).zip(&self.settings.scaling);
+                mean(all.filter_map(|((x, y), s)| Some((x - y?).abs() / s.deviation)).collect())
+            }
+            Prediction::Labels(values) => {
+                let truth = self.truth.values(item)?;
+                mean(values.iter().zip(truth).filter_map(|(x, y)| Some((x - y?).abs())).collect())
+            }
         }
     }
-}
 
-fn is_wrong(settings: &Settings, dataset: &Dataset, graph: u32, prediction: &Prediction) -> bool {
-    match (prediction, &settings.goal) {
-        (Prediction::Class { class, .. }, Goal::Classes(classes)) => {
-            settings.class_of(dataset, graph as usize).is_some_and(|truth| classes[truth] != *class)
+    fn is_wrong(&self, item: usize) -> bool {
+        match (&self.predictions[item], &self.settings.goal) {
+            (Prediction::Class { class, .. }, Goal::Classes(classes)) => {
+                self.truth.class(item).is_some_and(|truth| classes[truth] != *class)
+            }
+            (Prediction::Labels(values), _) => {
+                let truth = self.truth.values(item).unwrap_or_default();
+                values.iter().zip(truth).any(|(x, y)| y.is_some_and(|y| (*x >= 0.5) != (y >= 0.5)))
+            }
+            _ => false,
         }
-        (Prediction::Labels(values), _) => {
-            let truth = values_of(settings, dataset, graph);
-            values.iter().zip(truth).any(|(x, y)| !y.is_nan() && (*x >= 0.5) != (y >= 0.5))
+    }
+
+    /// The nodes of an item, what is true of it and what was predicted.
+    fn to_json(&self, item: usize) -> Value {
+        match &self.predictions[item] {
+            Prediction::Class { class, probabilities } => json!({
+                "nodes": self.truth.items().nodes(item),
+                "truth": self.truth.class(item),
+                "predicted": class,
+                "probabilities": probabilities,
+            }),
+            Prediction::Values(values) | Prediction::Labels(values) => json!({
+                "nodes": self.truth.items().nodes(item),
+                "truth": self.truth.values(item),
+                "predicted": values,
+            }),
         }
-        _ => false,
     }
-}
 
-fn truth(settings: &Settings, dataset: &Dataset, graph: u32) -> Value {
-    match &settings.goal {
-        Goal::Classes(_) => json!(settings.class_of(dataset, graph as usize)),
-        _ => json!(values_of(settings, dataset, graph)),
-    }
-}
-
-/// The targets of the run for a graph; NaN where one is not known.
-fn values_of(settings: &Settings, dataset: &Dataset, graph: u32) -> Vec<f64> {
-    let (Goal::Targets(targets) | Goal::Labels(targets)) = &settings.goal else { return Vec::new() };
-    let all = &dataset.header().targets;
-    let value =
-        |name: &str| all.iter().position(|t| t.name == name).map(|c| dataset.targets(graph as usize)[c]);
-    targets.iter().map(|target| value(&target.name).unwrap_or(f64::NAN)).collect()
-}
-
-/// Truth, prediction and graph, target by target; of many graphs some at equal distances.
-fn parity(settings: &Settings, dataset: &Dataset, graphs: &[u32], predictions: &[Prediction]) -> Vec<Value> {
-    let Goal::Targets(targets) = &settings.goal else { return Vec::new() };
-    let step = graphs.len().div_ceil(POINTS).max(1);
-    let all: Vec<(u32, Vec<f64>, &Prediction)> = graphs
-        .iter()
-        .zip(predictions)
-        .step_by(step)
-        .map(|(&g, prediction)| (g, values_of(settings, dataset, g), prediction))
-        .collect();
-    let of = |t: usize| {
-        let point = |(g, truth, prediction): &(u32, Vec<f64>, &Prediction)| match prediction {
-            Prediction::Values(values) if !truth[t].is_nan() => Some(json!([truth[t], values[t], g])),
-            _ => None,
+    /// Truth, prediction and graph, target by target; of many items some at equal distances.
+    fn parity(&self, graphs: &[u32]) -> Vec<Value> {
+        let Goal::Targets(targets) = &self.settings.goal else { return Vec::new() };
+        let step = self.predictions.len().div_ceil(POINTS).max(1);
+        let items = self.truth.items();
+        let all: Vec<_> = (0..self.predictions.len())
+            .step_by(step)
+            .filter_map(|item| {
+                let graph = graphs[items.graph(item)];
+                Some((graph, items.nodes(item), self.truth.values(item)?, &self.predictions[item]))
+            })
+            .collect();
+        let of = |t: usize| {
+            let points = all.iter().filter_map(|(graph, nodes, truth, prediction)| match prediction {
+                Prediction::Values(values) => Some(json!([truth[t]?, values[t], graph, nodes])),
+                _ => None,
+            });
+            json!({ "name": targets[t].name, "unit": targets[t].unit, "points": points.collect::<Vec<_>>() })
         };
-        json!({ "name": targets[t].name, "unit": targets[t].unit, "points": all.iter().filter_map(point).collect::<Vec<_>>() })
-    };
-    (0..targets.len()).map(of).collect()
+        (0..targets.len()).map(of).collect()
+    }
 }

@@ -1,27 +1,31 @@
-//! One run: its settings, metrics and summary.
+//! One run: its settings, metrics and summary. Of a long run, some epochs at equal distances, the best and the last.
 
 use crate::answer::{Source, name_of};
 use crate::error::Answer;
+use crate::followed::Lately;
 use crate::query::Query;
 use ppgn_graph::Target;
 use ppgn_train::metrics::Metric;
-use ppgn_train::{Goal, Overview, Settings, flat_settings, headline};
+use ppgn_train::{Goal, Settings, flat_settings, headline};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `run?run=NAME&from=EPOCH`: everything about a run, with the epochs after this one.
-pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
+/// `run?run=NAME&from=EPOCH&reading=R`: everything about a run, with the epochs after this one, where the page has those before
+/// it from the same reading.
+pub(crate) fn answer(source: &Source, query: &Query) -> Answer<String> {
     let path = source.place().folder(query.need("run")?)?;
     let from = query.number("from", 0)?;
-    let (run, epochs) = Overview::with_epochs(&path)?;
+    let Lately { overview: run, reading, step, from, lines, extra } =
+        source.followed().look(&path, from, query.get("reading"))?;
     let settings = &run.settings;
     let best = run.best.as_ref().map(|best| best.reported());
-    Ok(json!({
+    let json = json!({
         "run": name_of(&source.place().runs().unwrap_or_default(), &path),
         "state": run.status.name(),
         "epochs_done": run.epochs,
-        "epochs": epochs.get(from.min(epochs.len())..),
         "from": from,
+        "reading": reading,
+        "step": step,
         "best_epoch": run.best.as_ref().map(|best| best.epoch),
         "part": best.map(|(part, _)| part),
         "headline": best.map(|(_, part)| headline(settings, part)),
@@ -36,7 +40,11 @@ pub(crate) fn answer(source: &Source, query: &Query) -> Answer {
         "settings": flat_settings(settings)?,
         "toml": settings.to_toml()?,
         "files": files(&path),
-    }))
+    });
+    // The lines of `metrics.jsonl` are JSON already.
+    let text = json.to_string();
+    let open = text.strip_suffix('}').unwrap_or(&text);
+    Ok(format!("{open},\"epochs\":[{}],\"extra\":[{}]}}", lines.join(","), extra.join(",")))
 }
 
 /// What the run predicts: the classes, targets or labels by name.

@@ -72,7 +72,7 @@ pub fn serve(view: &View, interrupt: &Interrupt, ready: impl FnOnce(&Served)) ->
     let source = Arc::new(Source::new(view));
     // While the browser starts: a folder of a thousand runs takes a moment.
     let ahead = source.clone();
-    runtime.spawn_blocking(move || ahead.runs().list());
+    runtime.spawn_blocking(move || ahead.runs().read_ahead());
     let ended: Result<()> = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(system)?;
         let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -197,8 +197,15 @@ async fn api(State(shared): State<Shared>, Path(what): Path<String>, RawQuery(qu
     }
 }
 
-async fn events(State(shared): State<Shared>) -> Response {
-    match shared.live.subscribe() {
+/// `runs/events?since=VERSION`: without a version, what changes from now on.
+async fn events(State(shared): State<Shared>, RawQuery(query): RawQuery) -> Response {
+    let since =
+        Query::parse(query.as_deref().unwrap_or("")).and_then(|query| query.number("since", usize::MAX));
+    let since = match since {
+        Ok(since) => since as u64,
+        Err(failure) => return failed(&failure),
+    };
+    match shared.live.subscribe(since) {
         Some(updates) => text("text/event-stream", Body::from_stream::<Updates>(updates)),
         None => failed(&Failure::busy("too many pages are open")),
     }

@@ -17,12 +17,14 @@
 //! metrics, the best network) has reached the disk before the checkpoint has.
 
 mod extend;
+mod follow;
 mod integrity;
 mod lock;
 mod prune;
 mod read;
 mod restore;
 
+pub use follow::{Follower, Keep};
 pub use integrity::{Digests, Warning};
 pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;

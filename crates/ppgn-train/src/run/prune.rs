@@ -64,7 +64,7 @@ impl Run {
     }
 }
 
-fn state_file(path: &Path) -> PathBuf {
+pub(super) fn state_file(path: &Path) -> PathBuf {
     path.join("checkpoint").join("state.json")
 }
 

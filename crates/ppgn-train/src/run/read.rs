@@ -124,41 +124,57 @@ pub(crate) fn read_epochs(path: &Path, state: &State) -> Result<Vec<Epoch>> {
 /// killed process, or a power cut, may have left anything there.
 pub(super) fn read_history(path: &Path, epochs: usize, digest: Option<&str>) -> Result<History> {
     let file = path.join("metrics.jsonl");
-    let defect = |text: String| Defect::new(file.display().to_string(), text);
     let bytes = bytes(&file)?;
     let mut history = History::new();
     for line in bytes.split_inclusive(|&byte| byte == b'\n').take(epochs) {
-        let number = history.epochs.len() + 1;
-        let at = |text: String| Error::from(defect(text).line(number as u64));
-        let epoch: Epoch = serde_json::from_slice(line)
-            .map_err(|e| at(format!("not the metrics of an epoch: {e}; {RESTORE}")))?;
-        if epoch.epoch != number {
-            return Err(at(format!("epoch {} in the place of epoch {number}", epoch.epoch)));
-        }
+        let epoch = epoch_of(&file, line, history.epochs.len() + 1)?;
         history.push(epoch, line);
     }
     if history.epochs.len() != epochs {
-        let found = history.epochs.len();
-        return Err(defect(format!("{found} epochs, but the checkpoint has {epochs}")).into());
+        return Err(too_few(&file, history.epochs.len(), epochs));
     }
     match digest.is_none() || history.digest(epochs).as_deref() == digest {
         true => Ok(history),
-        false => Err(defect(format!(
-            "the checkpoint was written after other lines (their checksum differs): it was damaged or changed since; {RESTORE}"
-        ))
-        .into()),
+        false => Err(other_lines(&file)),
     }
+}
+
+/// The epoch of a line of the metrics, which must be the one with this number.
+pub(super) fn epoch_of(file: &Path, line: &[u8], number: usize) -> Result<Epoch> {
+    let at = |text: String| Error::from(Defect::new(file.display().to_string(), text).line(number as u64));
+    let epoch: Epoch = serde_json::from_slice(line)
+        .map_err(|e| at(format!("not the metrics of an epoch: {e}; {RESTORE}")))?;
+    match epoch.epoch == number {
+        true => Ok(epoch),
+        false => Err(at(format!("epoch {} in the place of epoch {number}", epoch.epoch))),
+    }
+}
+
+pub(super) fn too_few(file: &Path, found: usize, epochs: usize) -> Error {
+    let text = format!("{found} epochs, but the checkpoint has {epochs}");
+    Defect::new(file.display().to_string(), text).into()
+}
+
+pub(super) fn other_lines(file: &Path) -> Error {
+    let text = format!(
+        "the checkpoint was written after other lines (their checksum differs): it was damaged or changed since; {RESTORE}"
+    );
+    Defect::new(file.display().to_string(), text).into()
 }
 
 /// The seconds of every epoch, as far as they were written. Nothing depends on them, so what cannot be read is left out.
 pub(crate) fn read_timing(path: &Path) -> Vec<f64> {
+    let bytes = read_whole(&path.join("timing.jsonl")).unwrap_or_default();
+    bytes.split(|&byte| byte == b'\n').filter_map(seconds_of).collect()
+}
+
+/// The seconds of a line of the times.
+pub(super) fn seconds_of(line: &[u8]) -> Option<f64> {
     #[derive(Deserialize)]
     struct Line {
         seconds: f64,
     }
-    let bytes = read_whole(&path.join("timing.jsonl")).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()).map(|line| line.seconds).collect()
+    serde_json::from_slice::<Line>(line).ok().map(|line| line.seconds)
 }
 
 /// The state of the last checkpoint, from the head of its file alone: only what the settings say against it is noticed.

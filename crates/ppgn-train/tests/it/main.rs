@@ -2,6 +2,7 @@
 
 mod choice;
 mod expressive;
+mod follow;
 mod levels;
 mod metrics;
 mod nothing_lost;

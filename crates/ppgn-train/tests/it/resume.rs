@@ -8,7 +8,7 @@ use ppgn_train::{
 };
 use std::path::Path;
 
-fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
+pub(crate) fn settings(epochs: usize) -> (ppgn_graph::Dataset, Settings) {
     let data = generate("csl:n=11,skips=2+3,copies=6").unwrap();
     let overrides = Overrides {
         epochs: Some(epochs),

@@ -5,7 +5,7 @@ use crate::http::{Server, train_into};
 use ppgn_graph::random::Stream;
 use ppgn_view::View;
 
-const WHAT: [&str; 12] = [
+const WHAT: [&str; 13] = [
     "runs",
     "run",
     "run/mistakes",
@@ -14,13 +14,16 @@ const WHAT: [&str; 12] = [
     "data",
     "dataset",
     "dataset/graph",
+    "dataset/rows",
     "wl",
     "about",
     "runs/events/x",
     "",
 ];
-const NAMES: [&str; 13] =
-    ["run", "from", "set", "folder", "data", "graph", "output", "a", "b", "test", "labels", "token", "x"];
+const NAMES: [&str; 16] = [
+    "run", "from", "reading", "after", "since", "set", "folder", "data", "graph", "output", "a", "b", "test",
+    "labels", "token", "x",
+];
 const VALUES: [&str; 26] = [
     "a",
     "..",

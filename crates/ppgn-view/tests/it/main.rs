@@ -2,5 +2,6 @@
 
 mod fuzz;
 mod http;
+mod long;
 mod outside;
 mod safe;

@@ -85,8 +85,8 @@ fn paths_do_not_leave() {
     }
     // What is inside is.
     assert_eq!(server.get("/api/run?run=a").status, 200);
-    assert_eq!(server.get("/api/dataset?data=graphs.g6").json()["nodes"], serde_json::json!([4, 4]));
-    assert_eq!(server.get("/api/dataset?data=more.g6").json()["nodes"], serde_json::json!([5]));
+    assert_eq!(server.get("/api/dataset?data=graphs.g6").json()["rows"]["nodes"], serde_json::json!([4, 4]));
+    assert_eq!(server.get("/api/dataset?data=more.g6").json()["rows"]["nodes"], serde_json::json!([5]));
     let inside = home.path().join("runs/graphs.g6").canonicalize().unwrap().display().to_string();
     assert_eq!(server.get(&format!("/api/wl?a={0}%3A0&b={0}%3A1", encoded(&inside))).status, 200);
 }

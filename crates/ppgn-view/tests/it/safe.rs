@@ -37,7 +37,10 @@ fn the_page_and_its_answers_are_sealed() {
     assert_eq!(page.matches("<script").count(), 1);
     let run = server.get("/api/run?run=a").json();
     assert_eq!((run["state"].as_str(), run["epochs"].as_array().unwrap().len()), (Some("finished"), 3));
-    assert_eq!(server.get("/api/run?run=a&from=2").json()["epochs"].as_array().unwrap().len(), 1);
+    let after = |reading: &str| server.get(&format!("/api/run?run=a&from=2&reading={reading}")).json();
+    assert_eq!(after(run["reading"].as_str().unwrap())["epochs"].as_array().unwrap().len(), 1);
+    // Whoever has epochs of another reading gets all.
+    assert_eq!(after("other")["epochs"].as_array().unwrap().len(), 3);
 }
 
 #[test]

@@ -28,15 +28,27 @@ pub(crate) fn runs(folder: &Path) {
         folder,
         &format!("search csl:n=13,skips=2+3,copies=6 {small} --epochs 2 --grid grid.toml --out runs/search"),
     );
+    // What is learned may be per node or per pair, the network on nodes alone, its weights averaged.
+    let split = "--split 60/20/20 --epochs 2";
+    run(folder, &format!("train short-cycles --level node --limit 30 {small} {split} --out runs/node"));
+    run(folder, &format!("train distances --level pair --limit 20 {small} {split} --out runs/pair"));
+    run(
+        folder,
+        &format!("train csl:n=13,skips=2+3,copies=6 --order 1 --ema 0.9 {small} {split} --out runs/order-1"),
+    );
     std::fs::create_dir(folder.join("runs/damaged")).unwrap();
     std::fs::write(folder.join("runs/damaged/config.toml"), "dataset = 7\n").unwrap();
 }
 
-const VIEWS: [&str; 12] = [
+const VIEWS: [&str; 16] = [
     "runs",
     "run?run=a",
     "run?run=alcohols",
     "run?run=cv%2Ffold-1",
+    "run?run=node",
+    "run?run=pair",
+    "run?run=order-1",
+    "data?data=distances",
     "compare?run=a&run=b",
     "sweep?folder=cv",
     "sweep?folder=search",
@@ -82,6 +94,21 @@ fn every_view_loads_without_a_complaint() {
         );
     }
     assert!(browser.eval("document.querySelector('#damaged') === null") == true);
+    // Outputs per node or pair: the farthest ones of a graph in a table, and marked; averaged weights beside the last ones.
+    for (run, word) in [("node", "node "), ("pair", "(")] {
+        browser.open(&served.at(&format!("run?run={run}")));
+        browser.until("document.querySelectorAll('#mistakes article').length > 1");
+        let first = "document.querySelector('#mistakes article tbody th').innerText";
+        assert!(browser.eval(first).as_str().unwrap().starts_with(word), "{run}");
+        assert!(
+            browser.eval("document.querySelectorAll('#mistakes article .marked').length").as_u64() > Some(0)
+        );
+    }
+    browser.open(&served.at("run?run=order-1"));
+    assert_eq!(
+        browser.eval("document.querySelector('.legend').innerText.includes('test, last weights')"),
+        true
+    );
 }
 
 /// Texts have a contrast of at least 4.5 with what is behind them.
