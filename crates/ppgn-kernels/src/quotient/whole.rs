@@ -169,7 +169,7 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
             // SAFETY: slices have been checked to hold the numbers of all pairs.
             unsafe {
-                strips::pack::<T, S>(Side::Left, n, part, |i, k| of(i, k), a);
+                strips::pack::<T, S>(Side::Left, n, part, &of, a);
                 strips::pack::<T, S>(Side::Right, n, part, |j, k| y2.at(j, k), b);
             }
             add::<T, S>((n, matrix, part), [a, b], to[0]);
