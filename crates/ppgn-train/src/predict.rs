@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::settings::{Learned, Settings};
 use ppgn_graph::encode::Encoder;
 use ppgn_graph::{Dataset, Graph};
+use ppgn_nn::compile;
 use ppgn_nn::{Batch, ColouringOptions, Colours, Level, Matrix, Ppgn, SpaceChoice};
 use ppgn_wl::Interrupt;
 use std::path::Path;
@@ -142,7 +143,8 @@ impl Predictor {
         let dataset = &taken.aligned(&self.settings.schema).map_err(|error| self.unfit(dataset, &error))?;
         self.fits(dataset)?;
         let training = &self.settings.training;
-        if training.space != SpaceChoice::Quotient {
+        let space = self.space(dataset.graphs());
+        if space != SpaceChoice::Quotient {
             check_prediction(
                 &self.session,
                 &self.settings.network,
@@ -158,7 +160,7 @@ impl Predictor {
             let mut first = 0;
             for graphs in dataset.graphs().chunks(self.settings.training.batch) {
                 self.session.check()?;
-                let output = compute(&self.batch(graphs)?)?;
+                let output = compute(&self.batch(space, graphs)?)?;
                 let (width, numbers) = (output.columns(), output.to_f64());
                 let mut start = 0;
                 for (i, graph) in graphs.iter().enumerate() {
@@ -212,11 +214,22 @@ impl Predictor {
         representable(&self.encoder, dataset, self.settings.training.precision)
     }
 
-    /// These graphs as a batch. They are seen once here: colouring them is done only where it was asked for by name.
-    fn batch(&self, graphs: &[Graph]) -> Result<Batch> {
+    /// The space to compute on. Graphs are seen once here: colouring them is done only where it was asked for by name, and
+    /// for compiled networks, whose hidden layers may have thousands of channels.
+    fn space(&self, graphs: &[Graph]) -> SpaceChoice {
+        let chosen = self.settings.training.space;
+        let compiled = chosen == SpaceChoice::Auto && self.settings.compilation().is_some();
+        match compiled && compile::prefers_quotient(&self.settings.network, graphs) {
+            true => SpaceChoice::Quotient,
+            false => chosen,
+        }
+    }
+
+    /// These graphs as a batch.
+    fn batch(&self, space: SpaceChoice, graphs: &[Graph]) -> Result<Batch> {
         let precision = self.settings.training.precision;
         let network = &self.settings.network;
-        match self.settings.training.space {
+        match space {
             SpaceChoice::Quotient => {
                 let interrupt = self.session.interrupt().clone();
                 let max_memory = self.session.memory();
@@ -251,4 +264,34 @@ fn all_finite(row: &[f64]) -> bool {
 
 fn no_prediction(dataset: &Dataset, graph: usize, what: &'static str) -> Error {
     Error::NoPrediction { dataset: dataset.name().to_string(), graph, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ppgn_graph::generate::generate;
+
+    /// The two spaces agree to the bit, and which one a compiled network takes depends on its size.
+    #[test]
+    fn compiled_networks_compute_the_same_on_both_spaces() {
+        let data = generate("cfi:base=grid2x3").unwrap();
+        let colours =
+            ppgn_wl::refine(data.graphs(), ppgn_wl::Test::fwl(2).unwrap(), &Default::default()).unwrap();
+        let compiled =
+            compile::compile(data.graphs(), data.schema(), &colours, &compile::Options::default()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("net");
+        let settings = Settings::compiled("2-fwl", &data, &compiled).unwrap();
+        Run::import(&out, settings, &compiled.network().unwrap()).unwrap();
+        let predictor = Predictor::open(&Session::default(), &out).unwrap();
+        for space in [SpaceChoice::Auto, SpaceChoice::Dense, SpaceChoice::Quotient] {
+            let mut other = predictor.clone();
+            other.settings.training.space = space;
+            assert_eq!(other.scores(&data).unwrap(), compiled.scores, "{space:?}");
+        }
+        assert_eq!(predictor.space(data.graphs()), SpaceChoice::Auto);
+        let hidden: usize = compiled.config.blocks.iter().flat_map(|b| b.hidden.iter().flatten()).sum();
+        let many = 10_000_000_000 / (hidden * data.graph(0).nodes().pow(2)) + 1;
+        assert_eq!(predictor.space(&vec![data.graph(0).clone(); many]), SpaceChoice::Quotient);
+    }
 }

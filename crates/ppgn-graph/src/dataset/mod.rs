@@ -8,6 +8,7 @@
 //! from and written to files as such (`null` in JSON Lines), and nothing else in a dataset may be NaN.
 
 mod align;
+mod copies;
 mod digest;
 mod header;
 mod items;

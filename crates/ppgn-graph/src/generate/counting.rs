@@ -1,4 +1,4 @@
-//! The counting tasks: random graphs with exact counts of substructures as targets.
+//! The counting tasks: random graphs with exact counts of substructures as targets, per graph and per node.
 //!
 //! The graphs are drawn as in Chen et al., *Can graph neural networks count substructures?* (2020), whose random regular
 //! graphs Huang et al. (2023) and others count on: m-regular graphs on n nodes, (n, m) one of (10, 6), (15, 6), (20, 5) and
@@ -7,11 +7,11 @@
 use super::regular::regular;
 use super::rows::from_edges;
 use super::{COUNT, Generator, Made, Parameter, SEED};
-use crate::dataset::Target;
-use crate::error::Result;
+use crate::dataset::{Item, Known, Learnable, Target};
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::random::Stream;
-use crate::substructures::{SUBSTRUCTURES, counts};
+use crate::substructures::{Counts, SUBSTRUCTURES, counts};
 
 pub(super) const COUNTING: Generator = Generator {
     name: "counting",
@@ -19,9 +19,16 @@ pub(super) const COUNTING: Generator = Generator {
     parameters: &[Parameter { default: "5000", ..COUNT }, SEED],
     make: |a| {
         let made = Made::random(a, (30, 150), draw)?;
-        let values = made.graphs.iter().flat_map(|graph| counts(graph).graph).map(|x| x as f64).collect();
+        let counted: Vec<Counts> = made.graphs.iter().map(counts).collect();
+        let values = counted.iter().flat_map(|counts| counts.graph).map(|x| x as f64).collect();
         let targets = SUBSTRUCTURES.map(|name| Target { name: name.into(), unit: String::new() }).to_vec();
-        Ok(Made { targets: Some((targets, values)), ..made })
+        let known = counted.iter().map(|counts| {
+            let values = counts.nodes.iter().flatten().map(|&x| x as f64).collect();
+            Known::new((0..counts.nodes.len() as u64).collect(), Vec::new(), values).map_err(Error::unfit)
+        });
+        let known = known.collect::<Result<_>>()?;
+        let learnable = Learnable { targets: targets.clone(), ..Learnable::default() };
+        Ok(Made { targets: Some((targets, values)), items: Some((Item::Node, learnable, known)), ..made })
     },
 };
 
@@ -38,6 +45,7 @@ fn draw(random: &mut Stream) -> Result<Graph> {
 
 #[cfg(test)]
 mod tests {
+    use crate::dataset::Item;
     use crate::generate::generate;
     use crate::substructures::counts;
 
@@ -51,6 +59,10 @@ mod tests {
         for i in 0..data.len() {
             let wanted = counts(data.graph(i)).graph.map(|x| x as f64);
             assert_eq!(data.targets(i), wanted);
+            let nodes = data.known(Item::Node, i);
+            for (u, wanted) in counts(data.graph(i)).nodes.into_iter().enumerate() {
+                assert_eq!(nodes.values(u), wanted.map(|x| x as f64));
+            }
         }
     }
 }

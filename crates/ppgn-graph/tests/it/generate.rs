@@ -298,7 +298,7 @@ const GOLDEN: &[(&str, u64)] = &[
     ("regular:n=1000,d=4,seed=3", 0xb4b2_e355_0ac1_0c18),
     ("regular:n=60,d=40", 0x5121_cf31_c9b5_6f1a),
     ("atlas", 0x72bd_60bd_d27d_d123),
-    ("counting", 0x0e44_fe3e_e000_22bf),
+    ("counting", 0x3e90_e8ac_4b91_9e5d),
     ("short-cycles", 0x94a1_a0f3_7744_18a7),
     ("short-cycles:n=20,p=0.5,count=3,seed=7", 0xdc76_0513_7a03_f536),
     ("distances", 0x742b_a0eb_349a_4e15),

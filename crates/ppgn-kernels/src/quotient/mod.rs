@@ -84,20 +84,33 @@ struct Own {
 }
 
 impl Own {
-    /// Whether computing all entries of the product is cheaper than computing the required ones. A term of a single sum
-    /// costs about ten times as much as one within a tile (measured by profiling NCI1), and assembling the matrices
-    /// costs a few terms per pair.
-    fn is_whole(&self, colours: &ColourMatrix<'_>) -> bool {
-        Own::whole_is_cheaper(colours.nodes[self.graph], self.rows.len())
-    }
-
-    fn whole_is_cheaper(n: usize, rows: usize) -> bool {
-        8 * rows > n * (n + 32)
+    /// Whether computing all entries of the product is cheaper in this pass than computing the required ones.
+    fn is_whole(&self, colours: &ColourMatrix<'_>, pass: Pass) -> bool {
+        pass.whole_is_cheaper(colours.nodes[self.graph], self.rows.len())
     }
 
     /// Whether the whole product is that of a large graph.
     fn is_large(&self, colours: &ColourMatrix<'_>) -> bool {
         large::is_large(colours.nodes[self.graph])
+    }
+}
+
+/// A direction in which rows are computed one by one or as a whole.
+#[derive(Debug, Clone, Copy)]
+enum Pass {
+    Forward,
+    Backward,
+}
+
+impl Pass {
+    /// A term of a single sum costs about eight times as much as one within a tile, and assembling the matrices costs
+    /// some terms per pair (by the measurement of `sweep.rs`, see `docs/performance.md`).
+    fn whole_is_cheaper(self, n: usize, rows: usize) -> bool {
+        let assembly = match self {
+            Pass::Forward => 48,
+            Pass::Backward => 28,
+        };
+        8 * rows > n * (n + assembly)
     }
 }
 
@@ -154,7 +167,7 @@ enum Task<'a> {
 impl Own {
     fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize, few: bool) -> Vec<Task<'_>> {
         let width = if few || self.is_large(colours) { large::CHANNELS } else { FORWARD };
-        match self.is_whole(colours) {
+        match self.is_whole(colours, Pass::Forward) {
             true => Part::all(channels).cut(width).map(|part| Task::Whole(self, part)).collect(),
             false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
         }
@@ -194,11 +207,13 @@ pub(crate) fn quotient_product_backward<T: Real>(
             if workspace.is_stopped() {
                 return;
             }
-            let share = Share { workspace, colours, own, part, dw, y: [y1, y2], d };
-            match own.is_whole(&colours) {
-                true if own.is_large(&colours) => whole::Backward(share).large(),
-                true => dispatch(whole::Backward(share)),
-                false => dispatch(rows::Backward(share)),
+            let share = |part: Part| Share { workspace, colours, own, part, dw, y: [y1, y2], d };
+            match own.is_whole(&colours, Pass::Backward) {
+                true if own.is_large(&colours) => {
+                    part.cut(large::CHANNELS).for_each(|part| whole::Backward(share(part)).large());
+                }
+                true => dispatch(whole::Backward(share(part))),
+                false => dispatch(rows::Backward(share(part))),
             }
         }
         if relu {
@@ -255,6 +270,67 @@ impl<T: Real> Kernel<T> for Clear<'_, T> {
                     d[c] = if y.is_some_and(|y| y[c] > T::default()) { d[c] } else { T::default() };
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::naive::Random;
+
+    #[test]
+    fn a_large_graph_with_many_channels_matches_the_equations() {
+        // With one thread, a task has more channels than a large graph's product takes at once.
+        let (n, below, above, channels) = (120, 40, 2600, TASKS * BACKWARD);
+        let mut random = Random::new(7);
+        let mut pick = |below: usize| random.bits() as usize % below;
+        let matrix: Vec<u32> = (0..n * n).map(|_| pick(below) as u32).collect();
+        let examples: Vec<Example> =
+            (0..above).map(|_| Example { graph: 0, place: pick(n * n) as u32 }).collect();
+        let colours = ColourMatrix {
+            below,
+            examples: &examples,
+            nodes: &[n],
+            factors: &[0.5],
+            offsets: &[0],
+            matrix: &matrix,
+        };
+        assert!(large::is_large(n) && Pass::Forward.whole_is_cheaper(n, above));
+        let [y1, y2] = [(); 2].map(|()| random.numbers(below * channels));
+        let dw = random.numbers(above * channels);
+        let mut expected = [vec![0.0; above * channels], vec![0.0; y1.len()], vec![0.0; y2.len()]];
+        for (row, example) in examples.iter().enumerate() {
+            for (l, r) in colours.terms(0, example.place) {
+                for c in 0..channels {
+                    let [at, l, r] = [row, l, r].map(|row| row * channels + c);
+                    expected[0][at] += 0.5 * y1[l] * y2[r];
+                    expected[1][l] += 0.5 * dw[at] * y2[r];
+                    expected[2][r] += 0.5 * dw[at] * y1[l];
+                }
+            }
+        }
+        let workspace = Workspace::default();
+        let results = [1, 3].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let [mut w, mut d1, mut d2] = expected.clone().map(|zeros| vec![7.0; zeros.len()]);
+            pool.install(|| {
+                quotient_product(&workspace, colours, channels, &y1, &y2, &mut w);
+                quotient_product_backward(
+                    &workspace,
+                    colours,
+                    channels,
+                    &dw,
+                    [&y1, &y2],
+                    [&mut d1, &mut d2],
+                    false,
+                );
+            });
+            [w, d1, d2]
+        });
+        assert!(results[0] == results[1], "the same bits on any number of threads");
+        for (got, expected) in results[0].iter().flatten().zip(expected.iter().flatten()) {
+            assert!((got - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{got} {expected}");
         }
     }
 }

@@ -50,7 +50,7 @@ use ppgn_kernels::Workspace;
 use ppgn_wl::{Interrupt, Refinement};
 use types::Types;
 
-/// Numbers in hidden layers beyond which a network is verified on the quotient space.
+/// Numbers in hidden layers beyond which a network is run on the quotient space.
 const LARGE: f64 = 1e10;
 
 /// What to compile.
@@ -232,7 +232,7 @@ impl Compiled {
         let encoder = self.encoding.encoder(schema)?;
         let network = self.network()?.with_workspace(Workspace::default().stopped_by(interrupt.flag()));
         let most = graphs.iter().map(Graph::nodes).max().unwrap_or(0);
-        if self.is_large(graphs) {
+        if prefers_quotient(&self.config, graphs) {
             let limits = ppgn_wl::Options { interrupt: interrupt.clone(), ..Default::default() };
             let colours = Colours::of(&self.config, &encoder, graphs, Precision::F64, &limits)?;
             for (g, expected) in self.scores.iter().enumerate() {
@@ -264,12 +264,24 @@ impl Compiled {
             ))),
         }
     }
+}
 
-    /// Whether the layers of all MLPs on all tuples of all graphs are too many numbers to compute on the dense space.
-    fn is_large(&self, graphs: &[Graph]) -> bool {
-        let hidden = self.config.blocks.iter().flat_map(|b| b.hidden.iter().flatten());
-        let hidden = hidden.fold(0.0, |sum, &width| sum + width as f64);
-        let tuples = graphs.iter().map(|g| (g.nodes() as f64).powi(self.config.order as i32)).sum::<f64>();
-        hidden * tuples > LARGE
-    }
+/// Whether a compiled network is better run on the quotient space, because the layers of all MLPs on all tuples of all
+/// graphs are too many numbers for the dense space. Sums are exact in any order, so the scores are the same to the bit.
+///
+/// ```
+/// use ppgn_graph::generate::generate;
+/// use ppgn_nn::compile::{self, Options};
+/// use ppgn_wl::{Test, refine};
+/// let pair = generate("figure1")?;
+/// let colours = refine(pair.graphs(), Test::fwl(2)?, &Default::default())?;
+/// let compiled = compile::compile(pair.graphs(), pair.schema(), &colours, &Options::default())?;
+/// assert!(!compile::prefers_quotient(&compiled.config, pair.graphs()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn prefers_quotient(config: &PpgnConfig, graphs: &[Graph]) -> bool {
+    let hidden = config.blocks.iter().flat_map(|b| b.hidden.iter().flatten());
+    let hidden = hidden.fold(0.0, |sum, &width| sum + width as f64);
+    let tuples = graphs.iter().map(|g| (g.nodes() as f64).powi(config.order as i32)).sum::<f64>();
+    config.needs_pairs().is_none() && hidden * tuples > LARGE
 }

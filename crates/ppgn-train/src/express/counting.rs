@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::protocol::{Ended, Job, JobWatcher, Workers, run_jobs};
 use crate::session::Session;
 use crate::settings::{Division, Request, Settings};
-use ppgn_graph::Dataset;
 use ppgn_graph::substructures::SUBSTRUCTURES;
+use ppgn_graph::{Dataset, Item};
+use ppgn_nn::Level;
 use serde::Serialize;
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub const PUBLISHED: [(&str, [f64; 7]); 6] = [
 pub struct Counted {
     /// The substructure.
     pub name: String,
-    /// The mean absolute error on the test set, divided by the deviation of the target over all graphs.
+    /// The mean absolute error on the test set, divided by the deviation of the target over all graphs, or all their nodes.
     pub error: f64,
     /// The same of the mean of the training set.
     pub baseline: f64,
@@ -76,7 +77,7 @@ pub fn counting(
         };
         let none = || Error::Incomplete(format!("{} has no figures of a test set", job.path.display()));
         let test = finished.summary.sets.as_ref().and_then(|sets| sets.test.as_ref()).ok_or_else(none)?;
-        let deviation = deviation(dataset, &job.name)?;
+        let deviation = deviation(dataset, job.settings.network.level, &job.name)?;
         let [error, baseline] = [&test.metrics, &test.baseline]
             .map(|part| part.mae.first().copied().unwrap_or(f64::NAN) / deviation);
         let best_epoch = finished.summary.best_epoch;
@@ -92,19 +93,29 @@ pub fn counting(
     Ok(Some(counted))
 }
 
-/// The deviation of a target over all graphs.
-fn deviation(dataset: &Dataset, name: &str) -> Result<f64> {
-    let targets = dataset.header().targets.iter();
-    let column = targets.map(|target| &target.name).position(|known| known == name);
+/// The deviation of a target over all graphs, or over all their nodes.
+fn deviation(dataset: &Dataset, level: Level, name: &str) -> Result<f64> {
+    let targets = match level {
+        Level::Node => &dataset.learnable(Item::Node).targets,
+        _ => &dataset.header().targets,
+    };
+    let column = targets.iter().position(|known| known.name == name);
     let column =
         column.ok_or_else(|| Error::settings(format!("{} has no target `{name}`", dataset.name())))?;
-    let values: Vec<f64> = (0..dataset.len()).map(|i| dataset.targets(i)[column]).collect();
+    let of = |i: usize| match level {
+        Level::Node => {
+            let known = dataset.known(Item::Node, i);
+            (0..known.len()).map(|u| known.values(u)[column]).collect()
+        }
+        _ => vec![dataset.targets(i)[column]],
+    };
+    let values: Vec<f64> = (0..dataset.len()).flat_map(of).collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len().max(1) as f64;
     match variance > 0.0 {
         true => Ok(variance.sqrt()),
         false => Err(Error::settings(format!(
-            "the target `{name}` is the same for all graphs: there is nothing to learn"
+            "the target `{name}` is the same everywhere: there is nothing to learn"
         ))),
     }
 }

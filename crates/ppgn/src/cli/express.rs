@@ -11,6 +11,7 @@ use super::settings::{Chosen, SettingsArgs};
 use super::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::text::escaped;
+use ppgn::nn::Norm;
 use ppgn::train::express::{self, Lab, Network, Protocol, Reason, Report, SUITES, Suite, bound_of};
 use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::text::named;
@@ -31,7 +32,7 @@ Suites:
   graph8c   all 11117 connected graphs on 8 nodes (generated): pairs left undistinguished
   counting  no pairs: networks learn to count triangles, tailed triangles, chordal 4-cycles, 4-, 5- and 6-cycles and
             4-cliques of random graphs, one network each; errors beside published ones. counting:count=500 has fewer
-            graphs than 5000; --target, --epochs, --seed and --order apply
+            graphs than 5000; --level node counts per node; --target, --epochs, --seed and --order apply
 SUITE:CATEGORY takes one category. Any other word is data, such as a file: its graphs 2p and 2p+1 are pair p.
 
 Protocols:
@@ -43,6 +44,7 @@ Protocols:
 
 A missed pair is one that the bounding test distinguishes and the network does not: for depth, if the test takes more rounds
 than the network has blocks, else for numerics.
+Order 1 has no norm unless one is given (--norm rms): it takes the number of equal neighbours out of a sum.
 
 Try: ppgn express csl --protocol random       no training: 45 of 45 pairs in seconds
      ppgn express brec --seeds 0-2 --out lab  BREC, three seeds; the same command resumes
@@ -121,13 +123,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// The settings; the preset is the expressive one of the order where none is named.
 fn chosen(args: &Args) -> Result<Chosen> {
     let order = args.settings.chosen()?.overrides.order;
-    let chosen =
+    let mut chosen =
         chosen_for(args, if order.is_some_and(|order| order > 2) { "expressive-3" } else { "expressive" })?;
     if !chosen.targets.is_empty() || chosen.limit.is_some() {
         return Err(wrong("--target and --limit do not go with pairs of graphs"));
     }
     if chosen.overrides.seed.is_some() {
         return Err(wrong("--seed does not go with this command: give --seeds"));
+    }
+    if order == Some(1) {
+        // Divided by its root mean square, a sum over equal neighbours no longer says how many there are.
+        chosen.overrides.norm.get_or_insert(Norm::None);
     }
     Ok(chosen)
 }

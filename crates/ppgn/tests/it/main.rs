@@ -5,6 +5,7 @@ mod compile;
 mod data;
 mod documents;
 mod express;
+mod express_tasks;
 mod front;
 mod integrity;
 mod kills;

@@ -4,7 +4,7 @@ use crate::cli::input::{InputArgs, with_records};
 use crate::cli::output::{counted, json, path, print};
 use anyhow::Result;
 use ppgn::graph::Error;
-use ppgn::graph::format::{self, WriteOptions};
+use ppgn::graph::format::{self, Records, WriteOptions};
 use ppgn::graph::text::escaped;
 use serde_json::json;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 pub(super) struct Options {
     pub(super) lossy: bool,
+    pub(super) copies: Option<u16>,
     pub(super) force: bool,
     pub(super) json: bool,
 }
@@ -22,9 +23,14 @@ pub(super) fn run(data: &str, out: &Path, options: Options, input: &InputArgs) -
         return Err(Error::call(format!("{} exists already; --force overwrites it", out.display())).into());
     }
     let locator = input.locator()?;
-    let written = with_records(&locator, data, |records| {
-        format::write(records, out, WriteOptions { lossy: options.lossy })
-    })?;
+    let lossy = WriteOptions { lossy: options.lossy };
+    let written = match options.copies {
+        Some(copies) => {
+            let copied = locator.load(data)?.relabelled_copies(copies.into(), 0)?;
+            format::write(Records::of(&copied), out, lossy)?
+        }
+        None => with_records(&locator, data, |records| format::write(records, out, lossy))?,
+    };
     if options.json {
         json(&json!({
             "data": data,

@@ -80,6 +80,10 @@ enum Command {
         /// Drop what OUT's format cannot hold, instead of refusing
         #[arg(long)]
         lossy: bool,
+        /// Write every graph K times: as it is, then with its nodes in random order (seed 0). Graphs without classes and
+        /// targets get their numbers as classes: can a network learn which graph a copy is of?
+        #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+        copies: Option<u16>,
         /// Overwrite an existing file
         #[arg(long)]
         force: bool,
@@ -110,8 +114,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Command::Get { name, from, force, data_dir, quiet, json } => {
             get::run(&name, get::Options { from, force, data_dir, quiet, json })
         }
-        Command::Convert { data, out, lossy, force, input, json } => {
-            convert::run(&data, &out, convert::Options { lossy, force, json }, &input)
+        Command::Convert { data, out, lossy, copies, force, input, json } => {
+            convert::run(&data, &out, convert::Options { lossy, copies, force, json }, &input)
         }
         Command::Check { data, input, json } => check::run(&data, &input, json),
     }

@@ -8,7 +8,7 @@ use crate::cli::output::{self, progress};
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::substructures::SUBSTRUCTURES;
-use ppgn::nn::Pooling;
+use ppgn::nn::{Level, Pooling};
 use ppgn::train::Event;
 use ppgn::train::express::{Counted, PUBLISHED, counting, counting_jobs};
 use ppgn::train::protocol::{Notice, Workers};
@@ -30,6 +30,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     }
     // A count is a sum over the graph.
     chosen.overrides.pooling.get_or_insert(Pooling::Sum);
+    let level = chosen.overrides.level.unwrap_or_default();
+    if level == Level::Pair {
+        return Err(wrong("substructures are counted per graph or per node, not per pair"));
+    }
     let session = args.memory.session();
     let data = load_to_train(&session, &args.suite, &args.input)?;
     let seed = chosen.seed("")?;
@@ -59,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         let published = PUBLISHED.map(|(name, errors)| json!({ "name": name, "errors": errors }));
         output::json(&json!({
             "suite": "counting",
-            "level": "graph",
+            "level": level,
             "graphs": data.dataset.len(),
             "substructures": counted,
             "published_per_node": { "order": SUBSTRUCTURES, "rows": published },
@@ -69,9 +73,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let (item, published) = match level {
+        Level::Node => ("node", "Published errors (Huang et al. 2023) are per node too"),
+        _ => ("graph", "Published errors (Huang et al. 2023) are per node, these per graph"),
+    };
     let text = format!(
-        "counting on {} graphs, {} (order {}, {} epochs), one network per substructure: mean absolute error / deviation\n{}\
-         Published errors (Huang et al. 2023) are per node, these per graph; {seconds:.0} s; the runs are in {}\n",
+        "counting per {item} on {} graphs, {} (order {}, {} epochs), one network per substructure: \
+         mean absolute error / deviation\n{}{published}; {seconds:.0} s; the runs are in {}\n",
         data.dataset.len(),
         chosen.preset,
         settings.network.order,
