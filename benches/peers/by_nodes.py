@@ -6,7 +6,7 @@
 (`compare.py` says how to install the peer.) For n = 10 ... 640 a step on about `--pairs` pairs, at least one graph, is run
 on both sides in turn, `--runs` times; every point is a median. Beyond n = 320 the widest network is left out. The share of
 a plain matrix product is that of `torch.mm` in the same runs. `--json FILE` keeps the measurements, and `--from FILE` draws
-them again.
+them again; `--resume FILE` continues where an earlier call stopped.
 """
 
 import argparse
@@ -28,6 +28,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--svg", help="write the figure to this file")
     parser.add_argument("--json", help="write all measurements to this file")
+    parser.add_argument("--resume", help="a file that every point is added to; points that it has are not measured again")
     parser.add_argument("--from", dest="source", help="draw the measurements of this file")
     parser.add_argument("--ppgn", default=os.path.join(compare.ROOT, "target", "release", "ppgn"))
     parser.add_argument("--peer", default=os.path.join(compare.ROOT, "..", "shared", "peers", "ppgn_torch.py"))
@@ -49,7 +50,10 @@ def main():
 
 def measure(args, n, width):
     row = (max(1, args.pairs // n**2), n, INPUTS, width)
-    peer, own, _ = compare.in_turn(args, compare.step_name(row), *compare.step_commands(args, row))
+    name = compare.step_name(row)
+    runs = compare.kept(args, name)
+    runs = runs or compare.keep(args, name, compare.in_turn(args, name, *compare.step_commands(args, row)))
+    peer, own = runs["peer"], runs["ppgn"]
     return {"n": n, "features": width, "batch": row[0], "ppgn": compare.middle(own, "gflops"),
             "torch": compare.middle(peer, "gflops"), "mm": compare.middle(peer, "mm_gflops")}
 

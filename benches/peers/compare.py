@@ -14,7 +14,8 @@ epoch: it is shown next to it, in seconds and in epochs. The yardstick for GFLOP
 `torch.mm`, measured in every run of the peer. `--other BINARY` runs a second ppgn in turn with the first, such as one from
 before a change. Standard output is a table in Markdown; each measurement goes to standard error as it comes, and all of
 them to `--json FILE`. `--only MUTAG` selects the rows whose name contains this text, `--width 32` those with blocks of
-this width; `--features N` measures the selected rows with blocks of another width than their own.
+this width; `--features N` measures the selected rows with blocks of another width than their own. With `--resume FILE` the
+table can be made in several calls: every measured row is added to the file at once, and rows that it has are shown only.
 """
 
 import argparse
@@ -84,6 +85,7 @@ def main():
     parser.add_argument("--only", default="", help="only rows whose name contains this")
     parser.add_argument("--seed", type=int, default=0, help="random seed of graphs and batches")
     parser.add_argument("--json", help="write all measurements to this file")
+    parser.add_argument("--resume", help="a file that every measured row is added to; rows that it has are not run again")
     parser.add_argument("--width", type=int, help="only rows with blocks of this width")
     parser.add_argument("--features", type=int, help="width of the blocks, instead of the rows' own")
     parser.add_argument("--other", help="a second ppgn binary, run in turn with the first")
@@ -146,14 +148,34 @@ def step_commands(args, row):
 
 def step(args, row):
     name = step_name(row)
-    peer, own, other = in_turn(args, name, *step_commands(args, row))
+    measured = kept(args, name) or keep(args, name, in_turn(args, name, *step_commands(args, row)))
+    peer, own, other = measured["peer"], measured["ppgn"], measured["other"]
     a, b = middle(peer, "step_ms"), middle(own, "step_ms")
     gflops, mm = middle(own, "gflops"), middle(peer, "mm_gflops")
     # The share is taken run by run: the machine's speed changes from one to the next.
     share = median([run["gflops"] / turn["mm_gflops"] for run, turn in zip(own, peer)])
     print(f"| {name} | {a:.1f} ms | {b:.1f} ms | **{a / b:.2f}** | {gflops:.0f} | {100 * share:.0f} % of {mm:.0f} | "
           f"{memory(peer, own)} | {middle(own, 'minor_faults'):.0f} |{against(other, own, 'step_ms')}", flush=True)
-    return {"name": name, "peer": peer, "ppgn": own, "other": other}
+    return measured
+
+
+def kept(args, name):
+    """The measurements of a row in the file of `--resume`."""
+    if not args.resume or not os.path.exists(args.resume):
+        return None
+    with open(args.resume) as file:
+        rows = [json.loads(line) for line in file]
+    return next((row for row in rows if row["name"] == name), None)
+
+
+def keep(args, name, runs):
+    """The measurements of a row, which are added to the file of `--resume`."""
+    peer, own, other = runs
+    measured = {"name": name, "peer": peer, "ppgn": own, "other": other}
+    if args.resume:
+        with open(args.resume, "a") as file:
+            print(json.dumps(measured), file=file)
+    return measured
 
 
 def against(other, own, key):
@@ -165,6 +187,20 @@ def against(other, own, key):
 
 def epoch(args, folder, row):
     dataset, limit, features = row
+    name = epoch_name(row)
+    measured = kept(args, name) or keep(args, name, epoch_runs(args, folder, row))
+    peer, own, other = measured["peer"], measured["ppgn"], measured["other"]
+    assert {run["pairs"] for run in peer} == {run["pairs"] for run in own}, "the two did different work"
+    a, b, prepare = middle(peer, "epoch_s"), middle(own, "epoch_s"), middle(own, "prepare_s")
+    rows = " / ".join(f"{100 * r / own[0]['pairs']:.0f}" for r in own[0]["rows"])
+    print(f"| {name} | {a:.1f} s | {b:.2f} s | **{a / b:.2f}** | {own[0]['space']} | {rows} % | {memory(peer, own)} | "
+          f"{prepare:.2f} s, {prepare / b:.2f} epochs |{against(other, own, 'epoch_s')}", flush=True)
+    return measured
+
+
+def epoch_runs(args, folder, row):
+    """Both sides on the same batches of a dataset."""
+    dataset, limit, features = row
     text, sizes = unpack(args, folder, dataset)
     batches = os.path.join(folder, f"{dataset}.json")
     with open(batches, "w") as file:
@@ -173,14 +209,7 @@ def epoch(args, folder, row):
     theirs += ["--features", str(features)] + (["--unlabelled"] if dataset in UNLABELLED else [])
     ours = ["bench", "epoch", os.path.join(args.data, "tu", f"{dataset}.zip"), "--preset", "paper-1",
             "--blocks", ",".join([str(features)] * 3), "--batches", batches, "--threads", str(args.threads), "--json"]
-    name = epoch_name(row)
-    peer, own, other = in_turn(args, name, theirs, ours)
-    assert {run["pairs"] for run in peer} == {run["pairs"] for run in own}, "the two did different work"
-    a, b, prepare = middle(peer, "epoch_s"), middle(own, "epoch_s"), middle(own, "prepare_s")
-    rows = " / ".join(f"{100 * r / own[0]['pairs']:.0f}" for r in own[0]["rows"])
-    print(f"| {name} | {a:.1f} s | {b:.2f} s | **{a / b:.2f}** | {own[0]['space']} | {rows} % | {memory(peer, own)} | "
-          f"{prepare:.2f} s, {prepare / b:.2f} epochs |{against(other, own, 'epoch_s')}", flush=True)
-    return {"name": name, "peer": peer, "ppgn": own, "other": other}
+    return in_turn(args, epoch_name(row), theirs, ours)
 
 
 def in_turn(args, name, theirs, ours):

@@ -27,11 +27,13 @@ mod narrow;
 mod norm;
 mod planes;
 mod pool;
+mod pool_pairs;
 mod product;
 mod quotient;
 mod real;
 mod shared;
 mod simd;
+mod strips;
 mod suffix;
 mod sums;
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! so the backward pass updates a few numbers per graph instead of scanning all rows.
 
 use crate::planes::Part;
+use crate::pool_pairs::maxima;
 use crate::product::{Square, within};
 use crate::real::Real;
 use crate::shared::numbers;
@@ -128,7 +129,7 @@ impl<F: FnMut(usize, usize, u32)> Visitor for F {
 }
 
 /// A row that attains a maximum: (row, channel across all patterns, share of the gradient).
-type Tie<T> = (u32, u32, T);
+pub(crate) type Tie<T> = (u32, u32, T);
 
 /// The rows that attained the maxima: lists of them, each with its graph.
 #[derive(Debug, Clone, Default)]
@@ -179,8 +180,8 @@ pub(crate) fn pool_max_generic<T: Real>(
     tied
 }
 
-/// Channels of a cache line, and the tasks per thread below which graphs are divided.
-const LINE: usize = 16;
+/// Channels of two cache lines, and the tasks per thread below which graphs are divided.
+const LINE: usize = 32;
 const TASKS: usize = 4;
 
 /// Channels tested together.
@@ -201,6 +202,11 @@ impl<T: Real> Kernel<T> for Maximum<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) -> Self::Output {
         let Maximum { pools, graph, part, x, ties } = self;
+        if let Pools::Dense { order: 2, graphs, .. } = pools
+            && let Some(found) = maxima::<T, S>(graphs[graph], part, x, ties)
+        {
+            return found;
+        }
         let (patterns, width) = (pools.patterns(), part.width);
         let mut highest =
             Highest { x, part, maxima: vec![T::LOWEST; patterns * width], seen: vec![false; patterns] };

@@ -3,14 +3,15 @@
 //! `W[i,k,c] = factor * sum over j of Y1[i,j,c] * Y2[j,k,c]`: in every channel a product of n by n matrices, and both
 //! of its gradients are such products again. Channels are contiguous, so a vector holds several channels of one pair,
 //! and the product is a matrix product whose entries are vectors: no transposes. A task processes some channels of one
-//! graph: it gathers them ([`crate::planes`]) and multiplies in tiles of 6 by 4 entries, or 3 by 3 where registers are
-//! few, within blocks that fit the cache.
+//! graph, a cache line of them at a time: it packs both sides ([`crate::strips`]), multiplies them in tiles of 6 by 4
+//! entries, or 3 by 3 where registers are few, and writes each tile to its rows.
 
 use crate::large::{self, Source, Write};
-use crate::planes::{Grid, PLANES, Part, copy, replace, scale};
+use crate::planes::Part;
 use crate::real::Real;
 use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
+use crate::strips::{self, Put, Side};
 use crate::workspace::{Buffer, Workspace};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -31,11 +32,6 @@ impl Square {
         self.nodes * self.nodes
     }
 }
-
-/// Columns of a block of the right-hand side, and the entries summed over: what all rows of the left-hand side are
-/// multiplied with before the next block is read.
-const COLUMNS: usize = 24;
-const DEPTH: usize = 192;
 
 /// Channels per task: whole cache lines, so that tasks share none; fewer where there would be fewer than this many
 /// tasks per thread. (Tasks do not affect any sum.)
@@ -181,27 +177,23 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let grid = Grid::new::<T, S>(self.graph.nodes);
-        let row = |place: usize| self.graph.start + place;
-        let factor = T::rounded(self.graph.factor);
-        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * PLANES * grid.size);
-        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
-        let (b, out) = rest.split_at_mut(PLANES * grid.size);
-        for part in self.part.cut(PLANES * S::LANES) {
+        let n = self.graph.nodes;
+        let (planes, size) = (strips::planes::<T, S>(), strips::plane::<T, S>(n));
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 2 * planes * size);
+        let (a, b) = scratch.split_at_mut(planes * size);
+        for part in self.part.cut(planes * S::LANES) {
             // A part of a large graph takes a good part of a second.
             if self.workspace.is_stopped() {
                 return;
             }
-            for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
+            let rows = PairRows { graph: self.graph, part };
+            let (y1, y2) = (&self.y1[rows.range()], &self.y2[rows.range()]);
+            // SAFETY: the range has the rows of all pairs.
+            unsafe {
+                strips::pack::<T, S>(Side::Left, n, part, |i, j| y1.as_ptr().add(rows.at(i, j)), a);
+                strips::pack::<T, S>(Side::Right, n, part, |k, j| y2.as_ptr().add(rows.at(j, k)), b);
             }
-            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
-            multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| {
-                // SAFETY: only this task writes these channels of this graph.
-                let to = unsafe { self.w.part(at, numbers.len()) };
-                scale::<T, S>(to, numbers, factor);
-            });
+            rows.multiply::<T, S>([a, b], self.w, Write::Set);
         }
     }
 }
@@ -221,171 +213,97 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let grid = Grid::new::<T, S>(self.graph.nodes);
-        let row = |place: usize| self.graph.start + place;
-        let factor = T::rounded(self.graph.factor);
-        let mut scratch = Buffer::<T>::dirty(self.workspace, 4 * PLANES * grid.size);
-        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
-        let (b, rest) = rest.split_at_mut(PLANES * grid.size);
-        let (d, out) = rest.split_at_mut(PLANES * grid.size);
-        for part in self.part.cut(PLANES * S::LANES) {
+        let n = self.graph.nodes;
+        let (planes, size) = (strips::planes::<T, S>(), strips::plane::<T, S>(n));
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * planes * size);
+        let (a, rest) = scratch.split_at_mut(planes * size);
+        let (b, left) = rest.split_at_mut(planes * size);
+        for part in self.part.cut(planes * S::LANES) {
             if self.workspace.is_stopped() {
                 return;
             }
-            for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                // SAFETY: only this task accesses these channels of this graph.
-                grid.gather::<T, S>(part, row, to, |at, to| {
-                    copy::<T, S>(to, unsafe { y.part(at, to.len()) });
-                });
+            let rows = PairRows { graph: self.graph, part };
+            let range = rows.range();
+            let (dw, y1, y2) = (
+                &self.dw[range.clone()],
+                self.y1.pointer(range.start, range.len()),
+                self.y2.pointer(range.start, range.len()),
+            );
+            // dY1 = dW Y2^T and dY2 = Y1^T dW. Y1 is packed before its gradient overwrites it.
+            // SAFETY: the range has the rows of all pairs, and only this task accesses these channels of them.
+            unsafe {
+                strips::pack::<T, S>(Side::Left, n, part, |j, i| y1.cast_const().add(rows.at(i, j)), left);
+                strips::pack::<T, S>(Side::Left, n, part, |i, k| dw.as_ptr().add(rows.at(i, k)), a);
+                strips::pack::<T, S>(Side::Right, n, part, |j, k| y2.cast_const().add(rows.at(j, k)), b);
             }
-            grid.gather::<T, S>(part, row, d, |at, to| {
-                scale::<T, S>(to, &self.dw[at..at + to.len()], factor);
-            });
-            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
-            // dY1 = dW Y2^T and dY2 = Y1^T dW.
-            multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| {
-                overwrite::<T, S>(self.y1, at, numbers, self.write);
-            });
-            multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            grid.scatter::<T, S>(part, row, out, |at, numbers| {
-                overwrite::<T, S>(self.y2, at, numbers, self.write);
-            });
+            rows.multiply::<T, S>([a, b], self.y1, self.write);
+            // SAFETY: as above.
+            unsafe { strips::pack::<T, S>(Side::Right, n, part, |k, i| dw.as_ptr().add(rows.at(i, k)), b) };
+            rows.multiply::<T, S>([left, b], self.y2, self.write);
         }
     }
 }
 
-/// Overwrites a factor with its gradient.
-#[inline(always)]
-fn overwrite<T: Real, S: Simd<T>>(y: &Shared<'_, T>, at: usize, numbers: &[T], write: Write) {
-    // SAFETY: only this task accesses these channels of this graph.
-    let to = unsafe { y.part(at, numbers.len()) };
-    match write {
-        Write::Set => copy::<T, S>(to, numbers),
-        Write::Masked => replace::<T, S>(to, numbers),
-    }
-}
-
-/// Planes of matrices of vectors: entry (i, j) is vector `i * down + j * right`.
+/// Some channels of the pairs of a graph.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries<'a, T> {
-    at: &'a [T],
-    down: usize,
-    right: usize,
+struct PairRows {
+    graph: Square,
+    part: Part,
 }
 
-impl<'a, T> Entries<'a, T> {
-    /// The matrices as stored.
-    pub(crate) fn plain(at: &'a [T], grid: Grid) -> Self {
-        Entries { at, down: grid.side, right: 1 }
-    }
-
-    /// The transposed matrices.
-    pub(crate) fn transposed(at: &'a [T], grid: Grid) -> Self {
-        Entries { at, down: 1, right: grid.side }
-    }
-
+impl PairRows {
+    /// From the first number of the first pair to the last of the last.
     #[inline(always)]
-    fn plane(self, p: usize, size: usize) -> Self {
-        Entries { at: &self.at[p * size..][..size], ..self }
+    fn range(&self) -> Range<usize> {
+        let start = self.part.at(self.graph.start);
+        let last = self.graph.rows().saturating_sub(1) * self.part.channels + self.part.width;
+        start..start + if self.graph.nodes == 0 { 0 } else { last }
     }
-}
 
-/// `out = a b` in every plane of `out`.
-#[inline(always)]
-pub(crate) fn multiply<T: Real, S: Simd<T>>(grid: Grid, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
-    for (p, out) in out.chunks_exact_mut(grid.size.max(1)).enumerate() {
-        matrix::<T, S>(grid.n, a.plane(p, grid.size), b.plane(p, grid.size), out);
+    /// Where the numbers of pair (i, j) begin within the range.
+    #[inline(always)]
+    fn at(&self, i: usize, j: usize) -> usize {
+        (i * self.graph.nodes + j) * self.part.channels
     }
-}
 
-/// `out = a b`, n by n; the rows of `out` are `n | 1` entries apart.
-#[inline(always)]
-fn matrix<T: Real, S: Simd<T>>(n: usize, a: Entries<'_, T>, b: Entries<'_, T>, out: &mut [T]) {
-    for ks in (0..n).step_by(COLUMNS) {
-        for js in (0..n).step_by(DEPTH) {
-            let (ke, je) = ((ks + COLUMNS).min(n), (js + DEPTH).min(n));
-            let mut i = 0;
-            while i < n {
-                i += match n - i {
-                    6.. if S::TALL => strip::<T, S, 6>(n, a, b, out, i, ks..ke, js..je),
-                    3.. => strip::<T, S, 3>(n, a, b, out, i, ks..ke, js..je),
-                    _ => strip::<T, S, 1>(n, a, b, out, i, ks..ke, js..je),
-                };
-            }
+    /// Multiplies every plane, and writes the products to these channels.
+    #[inline(always)]
+    fn multiply<T: Real, S: Simd<T>>(&self, [a, b]: [&[T]; 2], to: &Shared<'_, T>, write: Write) {
+        let (n, size) = (self.graph.nodes, strips::plane::<T, S>(self.graph.nodes));
+        let range = self.range();
+        let first = to.pointer(range.start, range.len());
+        let factor = S::splat(T::rounded(self.graph.factor));
+        for (p, from) in (0..self.part.width).step_by(S::LANES).enumerate() {
+            let some = S::LANES.min(self.part.width - from);
+            // SAFETY: within the range that was checked.
+            let first = unsafe { first.add(from) };
+            let mut out = Out { rows: *self, first, some, factor, write };
+            strips::multiply::<T, S>(n, &a[p * size..], &b[p * size..], &mut out);
         }
     }
 }
 
-/// Rows i to i + A of a block; returns A.
-#[inline(always)]
-fn strip<T: Real, S: Simd<T>, const A: usize>(
-    n: usize,
-    a: Entries<'_, T>,
-    b: Entries<'_, T>,
-    out: &mut [T],
-    i: usize,
-    ks: Range<usize>,
-    js: Range<usize>,
-) -> usize {
-    let (mut k, js, je) = (ks.start, js.start, js.end);
-    while k < ks.end {
-        k += match ks.end - k {
-            4.. if S::TALL => tile::<T, S, A, 4>(n, a, b, out, i, k, js, je),
-            3.. if !S::TALL => tile::<T, S, A, 3>(n, a, b, out, i, k, js, je),
-            2.. if S::TALL => tile::<T, S, A, 2>(n, a, b, out, i, k, js, je),
-            _ => tile::<T, S, A, 1>(n, a, b, out, i, k, js, je),
-        };
-    }
-    A
+/// Writes a product to the pairs' channels from `first` on; only the task that made it accesses them.
+struct Out<T, V> {
+    rows: PairRows,
+    first: *mut T,
+    some: usize,
+    factor: V,
+    write: Write,
 }
 
-/// Entries (i.., k..) of the product, summed over j from `js` to `je`; the sums start at zero if `js` is 0 and continue
-/// otherwise. Returns B.
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "an inner loop")]
-fn tile<T: Real, S: Simd<T>, const A: usize, const B: usize>(
-    n: usize,
-    a: Entries<'_, T>,
-    b: Entries<'_, T>,
-    out: &mut [T],
-    i: usize,
-    k: usize,
-    js: usize,
-    je: usize,
-) -> usize {
-    let last =
-        |e: Entries<'_, T>, row: usize, column: usize| (row * e.down + column * e.right + 1) * S::LANES;
-    assert!(last(a, i + A - 1, je - 1) <= a.at.len() && last(b, je - 1, k + B - 1) <= b.at.len());
-    assert!(((i + A - 1) * (n | 1) + k + B) * S::LANES <= out.len());
-    let mut sums = [[S::splat(T::default()); B]; A];
-    // SAFETY: no offset exceeds those checked above.
-    unsafe {
-        let place = |x: usize, y: usize| ((i + x) * (n | 1) + k + y) * S::LANES;
-        if js > 0 {
-            for (x, sums) in sums.iter_mut().enumerate() {
-                for (y, sum) in sums.iter_mut().enumerate() {
-                    *sum = S::load(out.as_ptr().add(place(x, y)));
-                }
-            }
-        }
-        for j in js..je {
-            let mut line = [S::splat(T::default()); B];
-            for (y, v) in line.iter_mut().enumerate() {
-                *v = S::load(b.at.as_ptr().add((j * b.down + (k + y) * b.right) * S::LANES));
-            }
-            for (x, sums) in sums.iter_mut().enumerate() {
-                let v = S::load(a.at.as_ptr().add(((i + x) * a.down + j * a.right) * S::LANES));
-                for (sum, &w) in sums.iter_mut().zip(&line) {
-                    *sum = S::multiply_add(v, w, *sum);
-                }
-            }
-        }
-        for (x, sums) in sums.iter().enumerate() {
-            for (y, &sum) in sums.iter().enumerate() {
-                S::store(out.as_mut_ptr().add(place(x, y)), sum);
-            }
+impl<T: Real, S: Simd<T>> Put<T, S> for Out<T, S::V> {
+    #[inline(always)]
+    fn put(&mut self, i: usize, k: usize, v: S::V) {
+        let v = S::multiply_add(v, self.factor, S::splat(T::default()));
+        // SAFETY: `multiply` has checked the range of all pairs, and both places are below n.
+        unsafe {
+            let to = self.first.add(self.rows.at(i, k));
+            let v = match self.write {
+                Write::Set => v,
+                Write::Masked => S::mask(v, strips::read::<T, S>(to, self.some)),
+            };
+            strips::write::<T, S>(to, v, self.some);
         }
     }
-    B
 }

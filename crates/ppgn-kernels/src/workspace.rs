@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// let buffer = Buffer::<f32>::zeros(&workspace, 1000);
 /// assert!(buffer.iter().all(|&x| x == 0.0));
 /// drop(buffer);
-/// assert_eq!(workspace.kept(), 4000);
+/// assert!(workspace.kept() >= 4000);
 /// workspace.release();
 /// assert_eq!(workspace.kept(), 0);
 /// ```
@@ -106,10 +106,14 @@ fn lock<T>(store: &Mutex<Store<T>>) -> MutexGuard<'_, Store<T>> {
     store.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// A slice of numbers from a workspace.
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// A slice of numbers from a workspace. It begins at a cache line, so that a vector of its rows is in one line, not two.
 #[derive(Debug)]
 pub struct Buffer<T: Real> {
     whole: Vec<T>,
+    start: usize,
     length: usize,
     stores: Arc<Stores>,
 }
@@ -118,14 +122,16 @@ impl<T: Real> Buffer<T> {
     /// `length` numbers with unspecified values.
     pub fn dirty(workspace: &Workspace, length: usize) -> Self {
         let stores = workspace.stores.clone();
-        let taken = lock(T::store(&stores)).take(length);
-        let whole = taken.unwrap_or_else(|| vec![T::default(); length]);
+        let needed = length + LINE / size_of::<T>();
+        let taken = lock(T::store(&stores)).take(needed);
+        let whole = taken.unwrap_or_else(|| vec![T::default(); needed]);
+        let start = whole.as_ptr().align_offset(LINE).min(needed - length);
         {
             let mut store = lock(T::store(&stores));
             store.used += whole.len();
             store.peak = store.peak.max(store.used);
         }
-        Buffer { whole, length, stores }
+        Buffer { whole, start, length, stores }
     }
 
     /// `length` zeros.
@@ -162,13 +168,13 @@ impl<T: Real> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.whole[..self.length]
+        &self.whole[self.start..][..self.length]
     }
 }
 
 impl<T: Real> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.whole[..self.length]
+        &mut self.whole[self.start..][..self.length]
     }
 }
 
@@ -199,12 +205,13 @@ mod tests {
         let buffer = Buffer::<f64>::dirty(&one, 10);
         let clone = one.clone();
         drop(buffer);
-        assert_eq!((one.kept(), clone.kept(), other.kept()), (80, 80, 0));
+        let kept = one.kept();
+        assert_eq!((kept >= 80, clone.kept(), other.kept()), (true, kept, 0));
         let flag = Arc::new(AtomicBool::new(false));
         let stoppable = clone.stopped_by(flag.clone());
         assert!(!stoppable.is_stopped());
         flag.store(true, Ordering::Relaxed);
         assert!(stoppable.is_stopped() && !one.is_stopped());
-        assert_eq!(stoppable.kept(), 80);
+        assert_eq!(stoppable.kept(), kept);
     }
 }

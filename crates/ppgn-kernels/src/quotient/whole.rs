@@ -4,11 +4,11 @@
 use super::{ColourMatrix, Own, Share};
 use crate::large::{Source, Write};
 use crate::linear::add_to;
-use crate::planes::{Grid, PLANES, Part, add_scaled, copy, scale};
-use crate::product::{Entries, multiply};
+use crate::planes::{Part, add_scaled};
 use crate::real::Real;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd};
+use crate::strips::{self, Put, Side};
 use crate::workspace::{Buffer, Workspace};
 
 /// Some channels of a graph's rows of W.
@@ -27,25 +27,90 @@ impl<T: Real> Kernel<T> for Forward<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
-        let (grid, matrix) = self.colours.grid::<T, S>(self.own.graph);
-        let row = |place: usize| matrix[place] as usize;
-        let factor = T::rounded(self.colours.factors[self.own.graph]);
-        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * PLANES * grid.size);
-        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
-        let (b, out) = rest.split_at_mut(PLANES * grid.size);
-        for part in self.part.cut(PLANES * S::LANES) {
-            for (y, to) in [(self.y1, &mut *a), (self.y2, &mut *b)] {
-                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
+        let (n, matrix) = self.colours.matrix_of(self.own.graph);
+        let factor = S::splat(T::rounded(self.colours.factors[self.own.graph]));
+        let (planes, size) = (strips::planes::<T, S>(), strips::plane::<T, S>(n));
+        let mut scratch = Buffer::<T>::dirty(self.workspace, 3 * planes * size);
+        let (a, rest) = scratch.split_at_mut(planes * size);
+        let (b, out) = rest.split_at_mut(planes * size);
+        for part in self.part.cut(planes * S::LANES) {
+            let (y1, y2) = (Numbers { y: self.y1, part, matrix, n }, Numbers { y: self.y2, part, matrix, n });
+            // SAFETY: slices have been checked to hold the numbers of all pairs.
+            unsafe {
+                strips::pack::<T, S>(Side::Left, n, part, |i, j| y1.at(i, j), a);
+                strips::pack::<T, S>(Side::Right, n, part, |k, j| y2.at(j, k), b);
             }
-            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
-            multiply::<T, S>(grid, Entries::plain(a, grid), Entries::plain(b, grid), out);
-            for &(row, place) in &self.own.rows {
-                grid.entry::<T, S>(part, row as usize, place as usize, |to, at, width| {
-                    // SAFETY: each row belongs to one graph, and only this task writes these channels of it.
-                    let to = unsafe { self.w.part(to, width) };
-                    scale::<T, S>(to, &out[at..at + width], factor);
-                });
+            for (p, from) in (0..part.width).step_by(S::LANES).enumerate() {
+                let some = S::LANES.min(part.width - from);
+                let out = &mut out[..size];
+                strips::multiply::<T, S>(n, &a[p * size..], &b[p * size..], &mut Apart { n, out });
+                for &(row, place) in &self.own.rows {
+                    let at = place as usize * S::LANES;
+                    // SAFETY: a place is below n * n. Each row belongs to one graph, and only this task writes these
+                    // channels of it.
+                    unsafe {
+                        let w = S::load(out[at..at + S::LANES].as_ptr());
+                        let to = self.w.pointer(part.at(row as usize) + from, some);
+                        let w = S::multiply_add(w, factor, S::splat(T::default()));
+                        strips::write::<T, S>(to, w, some);
+                    }
+                }
             }
+        }
+    }
+}
+
+/// Some channels of the pairs of a graph, each with the numbers of its colour.
+#[derive(Clone, Copy)]
+struct Numbers<'a, T> {
+    y: &'a [T],
+    part: Part,
+    matrix: &'a [u32],
+    n: usize,
+}
+
+impl<T> Numbers<'_, T> {
+    #[inline(always)]
+    fn at(&self, i: usize, j: usize) -> *const T {
+        self.y[self.part.at(self.matrix[i * self.n + j] as usize)..][..self.part.width].as_ptr()
+    }
+}
+
+/// A product of n by n vectors, row by row.
+struct Apart<'a, T> {
+    n: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Real, S: Simd<T>> Put<T, S> for Apart<'_, T> {
+    #[inline(always)]
+    fn put(&mut self, i: usize, k: usize, v: S::V) {
+        let at = (i * self.n + k) * S::LANES;
+        // SAFETY: there is room for a vector.
+        unsafe { S::store(self.out[at..at + S::LANES].as_mut_ptr(), v) };
+    }
+}
+
+/// Adds a product to the rows of its pairs.
+struct Add<'a, 's, T> {
+    n: usize,
+    part: Part,
+    matrix: &'a [u32],
+    /// The first channel in the part, and their number.
+    channels: (usize, usize),
+    to: &'a Shared<'s, T>,
+}
+
+impl<T: Real, S: Simd<T>> Put<T, S> for Add<'_, '_, T> {
+    #[inline(always)]
+    fn put(&mut self, i: usize, k: usize, v: S::V) {
+        let (from, some) = self.channels;
+        let row = self.matrix[i * self.n + k] as usize;
+        let to = self.to.pointer(self.part.at(row) + from, some);
+        // SAFETY: only one task accesses these channels.
+        unsafe {
+            let sum = S::multiply_add(v, S::splat(T::rounded(1.0)), strips::read::<T, S>(to, some));
+            strips::write::<T, S>(to, sum, some);
         }
     }
 }
@@ -81,31 +146,51 @@ impl<T: Real> Kernel<T> for Backward<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T>>(self) {
         let Share { workspace, colours, own, part, dw, y, d: to } = self.0;
-        let (grid, matrix) = colours.grid::<T, S>(own.graph);
-        let row = |place: usize| matrix[place] as usize;
+        let (n, matrix) = colours.matrix_of(own.graph);
         let factor = T::rounded(colours.factors[own.graph]);
-        let mut scratch = Buffer::<T>::dirty(workspace, 4 * PLANES * grid.size);
-        let (a, rest) = scratch.split_at_mut(PLANES * grid.size);
-        let (b, rest) = rest.split_at_mut(PLANES * grid.size);
-        let (d, out) = rest.split_at_mut(PLANES * grid.size);
-        for part in part.cut(PLANES * S::LANES) {
-            for (y, to) in y.into_iter().zip([&mut *a, &mut *b]) {
-                grid.gather::<T, S>(part, row, to, |at, to| copy::<T, S>(to, &y[at..at + to.len()]));
-            }
+        let (planes, size) = (strips::planes::<T, S>(), strips::plane::<T, S>(n));
+        let mut scratch = Buffer::<T>::dirty(workspace, 3 * planes * size);
+        let (a, rest) = scratch.split_at_mut(planes * size);
+        let (b, d) = rest.split_at_mut(planes * size);
+        for part in part.cut(planes * S::LANES) {
+            let [y1, y2] = y.map(|y| Numbers { y, part, matrix, n });
+            // The gradients of the pairs, row by row.
+            let d = &mut d[..n * n * part.width];
             d.fill(T::default());
             for &(row, place) in &own.rows {
-                grid.entry::<T, S>(part, row as usize, place as usize, |from, at, width| {
-                    // Two rows may share a tuple: their contributions are added.
-                    add_scaled::<T, S>(&mut d[at..at + width], &dw[from..from + width], factor);
-                });
+                // Two rows may share a tuple: their contributions are added.
+                let to = &mut d[place as usize * part.width..][..part.width];
+                let from = &dw[part.at(row as usize)..][..part.width];
+                for (to, from) in to.chunks_mut(S::LANES).zip(from.chunks(S::LANES)) {
+                    add_scaled::<T, S>(to, from, factor);
+                }
             }
-            let out = &mut out[..part.width.div_ceil(S::LANES) * grid.size];
+            let of = |i: usize, k: usize| d[(i * n + k) * part.width..][..part.width].as_ptr();
             // dY1 = dW Y2^T and dY2 = Y1^T dW.
-            multiply::<T, S>(grid, Entries::plain(d, grid), Entries::transposed(b, grid), out);
-            add::<T, S>(grid, part, matrix, out, to[0]);
-            multiply::<T, S>(grid, Entries::transposed(a, grid), Entries::plain(d, grid), out);
-            add::<T, S>(grid, part, matrix, out, to[1]);
+            // SAFETY: slices have been checked to hold the numbers of all pairs.
+            unsafe {
+                strips::pack::<T, S>(Side::Left, n, part, &of, a);
+                strips::pack::<T, S>(Side::Right, n, part, |j, k| y2.at(j, k), b);
+            }
+            add::<T, S>((n, matrix, part), [a, b], to[0]);
+            // SAFETY: as above.
+            unsafe {
+                strips::pack::<T, S>(Side::Left, n, part, |j, i| y1.at(i, j), a);
+                strips::pack::<T, S>(Side::Right, n, part, |k, i| of(i, k), b);
+            }
+            add::<T, S>((n, matrix, part), [a, b], to[1]);
         }
+    }
+}
+
+/// Adds the product of every plane to the rows of its pairs.
+#[inline(always)]
+fn add<T: Real, S: Simd<T>>((n, matrix, part): (usize, &[u32], Part), [a, b]: [&[T]; 2], to: &Shared<'_, T>) {
+    let size = strips::plane::<T, S>(n);
+    for (p, from) in (0..part.width).step_by(S::LANES).enumerate() {
+        let channels = (from, S::LANES.min(part.width - from));
+        let mut add = Add { n, part, matrix, channels, to };
+        strips::multiply::<T, S>(n, &a[p * size..], &b[p * size..], &mut add);
     }
 }
 
@@ -146,29 +231,7 @@ impl<T: Real> Backward<'_, T> {
     }
 }
 
-/// Adds the result for every pair to its row. (Not a closure: one with two call sites is not inlined, and only inlined
-/// code is compiled for the level.)
-#[inline(always)]
-fn add<T: Real, S: Simd<T>>(grid: Grid, part: Part, matrix: &[u32], out: &[T], to: &Shared<'_, T>) {
-    let one = T::rounded(1.0);
-    grid.scatter::<T, S>(
-        part,
-        |place| matrix[place] as usize,
-        out,
-        |at, numbers| {
-            // SAFETY: only one task accesses these channels.
-            add_scaled::<T, S>(unsafe { to.part(at, numbers.len()) }, numbers, one);
-        },
-    );
-}
-
 impl<'a> ColourMatrix<'a> {
-    /// A graph's grid, and the row below of every pair.
-    fn grid<T: Real, S: Simd<T>>(&self, graph: usize) -> (Grid, &'a [u32]) {
-        let (n, matrix) = self.matrix_of(graph);
-        (Grid::new::<T, S>(n), matrix)
-    }
-
     /// A graph's number of nodes, and the row below of every pair.
     fn matrix_of(&self, graph: usize) -> (usize, &'a [u32]) {
         let n = self.nodes[graph];

@@ -130,6 +130,12 @@ pub(crate) trait Simd<T>: Copy {
     /// `max(0, x)`; NaN stays NaN.
     fn relu(x: Self::V) -> Self::V;
 
+    /// The larger number of each lane; unspecified where one is NaN.
+    fn max(x: Self::V, y: Self::V) -> Self::V;
+
+    /// Whether the two are equal in any lane.
+    fn any_equal(x: Self::V, y: Self::V) -> bool;
+
     /// `x` where `mask` is above 0, else 0.
     fn mask(x: Self::V, mask: Self::V) -> Self::V;
 
@@ -243,6 +249,16 @@ impl<T: Real> Simd<T> for Portable {
     }
 
     #[inline(always)]
+    fn max(x: [T; 4], y: [T; 4]) -> [T; 4] {
+        std::array::from_fn(|i| if x[i] > y[i] { x[i] } else { y[i] })
+    }
+
+    #[inline(always)]
+    fn any_equal(x: [T; 4], y: [T; 4]) -> bool {
+        x.iter().zip(y).fold(false, |any, (&x, y)| any | (x == y))
+    }
+
+    #[inline(always)]
     fn mask(x: [T; 4], mask: [T; 4]) -> [T; 4] {
         std::array::from_fn(|i| if mask[i] > T::default() { x[i] } else { T::default() })
     }
@@ -252,7 +268,7 @@ impl<T: Real> Simd<T> for Portable {
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86 {
     ($level:ident, $half:ident, $tall:literal, $doc:literal, $($real:ty: $v:ident * $lanes:literal,
-        $splat:ident $load:ident $store:ident $fused:ident $max:ident $mask:expr,
+        $splat:ident $load:ident $store:ident $fused:ident $max:ident $equal:expr, $mask:expr,
         $part:ident $first:expr, $load_part:expr, $store_part:ident $(, $lines:ident)?;)*) => {
         #[doc = $doc]
         #[derive(Clone, Copy)]
@@ -316,6 +332,19 @@ macro_rules! x86 {
             }
 
             #[inline(always)]
+            fn max(x: Self::V, y: Self::V) -> Self::V {
+                // SAFETY: as in `splat`.
+                unsafe { std::arch::x86_64::$max(x, y) }
+            }
+
+            #[inline(always)]
+            fn any_equal(x: Self::V, y: Self::V) -> bool {
+                use std::arch::x86_64::*;
+                // SAFETY: as in `splat`.
+                unsafe { ($equal)(x, y) != 0 }
+            }
+
+            #[inline(always)]
             fn mask(x: Self::V, mask: Self::V) -> Self::V {
                 use std::arch::x86_64::*;
                 // SAFETY: as in `splat`.
@@ -361,9 +390,11 @@ macro_rules! bits {
 #[cfg(target_arch = "x86_64")]
 x86! { Avx2, Avx2, false, "AVX2 with FMA.",
     f32: __m256 * 8, _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_max_ps
+        |x, y| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(x, y)),
         |x, m, zero| _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_GT_OQ>(m, zero)),
         __m256i bits!(i32, 8), _mm256_maskload_ps, _mm256_maskstore_ps, avx2_f32;
     f64: __m256d * 4, _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_max_pd
+        |x, y| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(x, y)),
         |x, m, zero| _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_GT_OQ>(m, zero)),
         __m256i bits!(i64, 4), _mm256_maskload_pd, _mm256_maskstore_pd, avx2_f64;
 }
@@ -371,10 +402,12 @@ x86! { Avx2, Avx2, false, "AVX2 with FMA.",
 #[cfg(target_arch = "x86_64")]
 x86! { Avx512, Avx2, true, "AVX-512 (F).",
     f32: __m512 * 16, _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_max_ps
+        |x, y| _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(x, y),
         |x, m, zero| _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(m, zero), x),
         __mmask16 |count: usize| ((1u32 << count.min(16)) - 1) as u16,
         |from, which| _mm512_maskz_loadu_ps(which, from), _mm512_mask_storeu_ps;
     f64: __m512d * 8, _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_max_pd
+        |x, y| _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(x, y),
         |x, m, zero| _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(m, zero), x),
         __mmask8 |count: usize| ((1u32 << count.min(8)) - 1) as u8,
         |from, which| _mm512_maskz_loadu_pd(which, from), _mm512_mask_storeu_pd;

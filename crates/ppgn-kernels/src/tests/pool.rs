@@ -87,3 +87,50 @@ fn colours_are_weighted_by_their_pairs() {
         assert!(summed.iter().zip(&db).all(|(a, b)| (a - b).abs() < 1e-14), "{summed:?} {db:?}");
     }
 }
+
+/// The maximum of every channel over the diagonal and off it, and the gradient by the definition: its share for every pair
+/// that attains it.
+fn naive_maxima(n: usize, channels: usize, x: &[f32], d: &[f32]) -> (Vec<f32>, Vec<f32>) {
+    let mut pooled = vec![0.0; 2 * channels];
+    let mut dx = vec![0.0; x.len()];
+    for place in 0..2 * channels {
+        let (pattern, c) = (place / channels, place % channels);
+        let rows = (0..n * n).filter(|row| usize::from(row / n != row % n) == pattern);
+        let numbers: Vec<(usize, f32)> = rows.map(|row| (row, x[row * channels + c])).collect();
+        let Some(most) = numbers.iter().map(|&(_, x)| x).reduce(f32::max) else { continue };
+        pooled[place] = most;
+        let tied: Vec<usize> = numbers.iter().filter(|&&(_, x)| x == most).map(|&(row, _)| row).collect();
+        tied.iter().for_each(|row| dx[row * channels + c] += d[place] / tied.len() as f32);
+    }
+    (pooled, dx)
+}
+
+#[test]
+fn maxima_of_whole_vectors_match_the_definition() {
+    let mut random = Random::new(8);
+    // Channels that fill one vector of a level, two, several, or none; few different numbers, so that many are tied.
+    for channels in [4, 16, 32, 37, 48, 96] {
+        for n in [1, 2, 7] {
+            let coarse = |x: f64| (x * 8.0).round() as f32;
+            let x: Vec<f32> = random.numbers(n * n * channels).into_iter().map(coarse).collect();
+            let d: Vec<f32> = (0..2 * channels).map(|place| place as f32 + 1.0).collect();
+            let (expected, gradient) = naive_maxima(n, channels, &x, &d);
+            let graphs = [Square { start: 0, nodes: n, factor: 1.0 }];
+            let pools = Pools::Dense { order: 2, graphs: &graphs, place: &[0] };
+            let mut pooled = vec![0.0f32; 2 * channels];
+            let ties = pool_max(pools, channels, &x, &mut pooled, true);
+            assert_eq!(pooled, expected, "{channels} channels, {n} nodes");
+            let mut dx = vec![0.0f32; x.len()];
+            pool_max_backward(pools, channels, &ties, &d, &mut dx);
+            let near = dx.iter().zip(&gradient).all(|(a, b)| (a - b).abs() <= 1e-5 * b.abs());
+            assert!(near, "{channels} channels, {n} nodes");
+            for broken in [f32::NAN, f32::INFINITY] {
+                let mut x = x.clone();
+                x[(n * n - 1) * channels] = broken;
+                pool_max(pools, channels, &x, &mut pooled, true);
+                assert_eq!(pooled[0].to_bits(), broken.to_bits(), "{channels} channels, {n} nodes");
+                assert_eq!(pooled[1..], expected[1..]);
+            }
+        }
+    }
+}

@@ -2,6 +2,9 @@
 //!
 //! [`cut`] maps a block's description onto its parameters, [`view`] presents the batch's space to the kernels; this
 //! file contains the two passes. A [`Tape`] holds what the backward pass needs.
+//!
+//! The graphs of a dense batch meet at the loss only. With narrow blocks, whose activations take longer to fetch than to
+//! compute, groups of graphs go through all blocks one after another, each while it is in the cache.
 
 mod cut;
 mod items;
@@ -17,7 +20,8 @@ use ppgn_kernels::{
     add_each, in_pool, multiply_each, pool_max, pool_max_backward, pool_mean, pool_mean_backward, pool_sum,
     pool_sum_backward,
 };
-use view::View;
+use rayon::prelude::*;
+use view::{Group, View};
 
 /// A network's layers with their parameters, on a space.
 pub(crate) struct Engine<'a, T> {
@@ -25,6 +29,8 @@ pub(crate) struct Engine<'a, T> {
     blocks: Vec<Block<'a, T>>,
     suffix: Suffix<'a, T>,
     view: View<'a>,
+    /// Groups of graphs that go through all blocks one after another; empty where the batch goes as a whole.
+    groups: Vec<Group<'a>>,
     /// The rows that nodes or pairs have their features from; nothing where graphs are pooled.
     items: Option<Items>,
     workspace: &'a Workspace,
@@ -33,10 +39,20 @@ pub(crate) struct Engine<'a, T> {
 /// Hidden layers of up to this many bytes are kept for the backward pass; beyond that they are recomputed.
 const HIDDEN: usize = 512 << 20;
 
+/// Numbers per activation from which graphs form a group: with this many, those of a block stay in the L2 cache.
+const GROUP: usize = 1 << 15;
+
+/// The largest block, in bytes of parameters, that takes group after group: a wider one needs more rows at a time.
+const NARROW: usize = 256 << 10;
+
+/// The most sums that the gradients of groups are added to before these are added in order.
+const SUMS: usize = 32;
+
 /// What the backward pass needs from the forward pass.
 #[derive(Debug)]
 pub(crate) struct Tape<T: Real> {
-    blocks: BlockTape<T>,
+    /// One per group, or one for the whole batch.
+    blocks: Vec<BlockTape<T>>,
     pooled: Vec<Buffer<T>>,
     scored: Scored<T>,
     /// What the pooled features were multiplied by: one mask per block that is pooled, or none.
@@ -85,7 +101,10 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         let blocks = blocks.iter().zip(arrays).enumerate().map(block).collect();
         let items = Items::new(config, space);
-        Engine { config, blocks, suffix, view, items, workspace }
+        let narrow = arrays[..arrays.len() - 1].iter().all(|array| size_of_val(*array) <= NARROW);
+        let width = widths.iter().max().map_or(1, |&width| width.max(1));
+        let groups = if narrow && items.is_none() { view.groups(GROUP.div_ceil(width)) } else { Vec::new() };
+        Engine { config, blocks, suffix, view, groups, items, workspace }
     }
 
     /// The rows of the scores: graphs, nodes or pairs.
@@ -141,6 +160,45 @@ impl<'a, T: Real> Engine<'a, T> {
         rows: &[T],
         keep: bool,
         items: Option<&Items>,
+    ) -> (Vec<Buffer<T>>, Vec<BlockTape<T>>) {
+        if self.groups.is_empty() {
+            let (pooled, tape) = self.view_forward(&self.view, rows, keep, items);
+            return (pooled, vec![tape]);
+        }
+        // Graphs do not depend on each other: a group goes through all blocks while it is in the cache.
+        let mut passes: Vec<(Vec<Buffer<T>>, BlockTape<T>)> = Vec::new();
+        let each = |group: &Group<'a>| self.view_forward(&group.view, self.of_group(group, rows), keep, None);
+        self.groups.par_iter().with_max_len(1).map(each).collect_into_vec(&mut passes);
+        let graphs = self.view.graphs();
+        let widths = passes[0].0.iter().map(|features| features.len() / self.groups[0].place.len());
+        let mut pooled: Vec<Buffer<T>> =
+            widths.map(|width| Buffer::zeros(self.workspace, graphs * width)).collect();
+        let mut tapes = Vec::with_capacity(passes.len());
+        for (group, (features, tape)) in self.groups.iter().zip(passes) {
+            for (to, features) in pooled.iter_mut().zip(features) {
+                let width = to.len() / graphs;
+                for (numbers, &place) in features.chunks_exact(width).zip(&group.place) {
+                    to[place * width..][..width].copy_from_slice(numbers);
+                }
+            }
+            tapes.push(tape);
+        }
+        (pooled, tapes)
+    }
+
+    /// The rows of a group.
+    fn of_group<'r>(&self, group: &Group<'_>, rows: &'r [T]) -> &'r [T] {
+        let width = self.blocks[0].inputs;
+        &rows[group.rows.start * width..group.rows.end * width]
+    }
+
+    /// The blocks on all graphs of a view.
+    fn view_forward(
+        &self,
+        view: &View<'_>,
+        rows: &[T],
+        keep: bool,
+        items: Option<&Items>,
     ) -> (Vec<Buffer<T>>, BlockTape<T>) {
         let mut tape = BlockTape { inputs: Vec::new(), kept: Vec::new(), ties: Vec::new(), last: None };
         let mut pooled = Vec::new();
@@ -152,9 +210,9 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         for (l, block) in self.blocks.iter().enumerate() {
             let x = input.as_deref().unwrap_or(rows);
-            let (output, kept) = block.forward(self.workspace, self.view.pairs(l), x, what);
+            let (output, kept) = block.forward(self.workspace, view.pairs(l), x, what);
             if self.config.pools_after(l) {
-                let (features, ties) = self.pool(l, block.outputs(), &output, items, keep);
+                let (features, ties) = self.pool(view, l, block.outputs(), &output, items, keep);
                 pooled.push(features);
                 tape.ties.extend(ties);
             }
@@ -170,6 +228,7 @@ impl<'a, T: Real> Engine<'a, T> {
     /// The features that the suffix takes of block l, and the rows that attain their maxima.
     fn pool(
         &self,
+        view: &View<'_>,
         l: usize,
         width: usize,
         output: &Buffer<T>,
@@ -187,8 +246,8 @@ impl<'a, T: Real> Engine<'a, T> {
             pool_sum(items.pools(l), width, output, &mut features);
             return (features, None);
         }
-        let pools = self.view.pools(l + 1);
-        let mut features = Buffer::zeros(self.workspace, self.view.graphs() * self.config.pools() * width);
+        let pools = view.pools(l + 1);
+        let mut features = Buffer::zeros(self.workspace, view.graphs() * self.config.pools() * width);
         let ties = match self.config.pooling {
             Pooling::Max => Some(pool_max(pools, width, output, &mut features, keep)),
             Pooling::Sum => {
@@ -204,8 +263,16 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     /// Adds the gradient of the features of block l to that of its rows.
-    fn pool_backward(&self, l: usize, width: usize, ties: Option<Ties<T>>, features: &[T], to: &mut [T]) {
-        let pools: Pools<'_> = self.view.pools(l + 1);
+    fn pool_backward(
+        &self,
+        view: &View<'_>,
+        l: usize,
+        width: usize,
+        ties: Option<Ties<T>>,
+        features: &[T],
+        to: &mut [T],
+    ) {
+        let pools: Pools<'_> = view.pools(l + 1);
         match (&self.items, ties, self.config.pooling) {
             (Some(items), ..) => pool_sum_backward(items.pools(l), width, features, to),
             (None, Some(ties), _) => pool_max_backward(pools, width, &ties, features, to),
@@ -218,23 +285,75 @@ impl<'a, T: Real> Engine<'a, T> {
     fn blocks_backward(
         &self,
         rows: &[T],
-        tape: BlockTape<T>,
+        tapes: Vec<BlockTape<T>>,
         features: &[Buffer<T>],
         gradients: &mut [Vec<T>],
+    ) {
+        if self.groups.is_empty() {
+            let mut gradients: Vec<&mut [T]> =
+                gradients.iter_mut().map(|gradient| &mut gradient[..]).collect();
+            for tape in tapes {
+                self.view_backward(&self.view, rows, tape, features, &mut gradients);
+            }
+            return;
+        }
+        // Some groups one after another have a sum of their own. Which ones depends on the batch alone.
+        let together = self.groups.len().div_ceil(SUMS);
+        let mut tapes = tapes.into_iter();
+        let runs: Vec<(&[Group<'a>], Vec<BlockTape<T>>)> = self
+            .groups
+            .chunks(together)
+            .map(|groups| (groups, tapes.by_ref().take(groups.len()).collect()))
+            .collect();
+        let mut sums: Vec<Vec<Buffer<T>>> = Vec::new();
+        let run = |(groups, tapes): (&[Group<'a>], Vec<BlockTape<T>>)| {
+            let mut sums: Vec<Buffer<T>> =
+                gradients.iter().map(|gradient| Buffer::zeros(self.workspace, gradient.len())).collect();
+            let mut to: Vec<&mut [T]> = sums.iter_mut().map(|sum| &mut sum[..]).collect();
+            for (group, tape) in groups.iter().zip(tapes) {
+                let own: Vec<Buffer<T>> = features.iter().map(|all| self.features_of(group, all)).collect();
+                self.view_backward(&group.view, self.of_group(group, rows), tape, &own, &mut to);
+            }
+            sums
+        };
+        runs.into_par_iter().with_max_len(1).map(run).collect_into_vec(&mut sums);
+        for sums in sums {
+            gradients.iter_mut().zip(&sums).for_each(|(gradient, sum)| add_each(gradient, sum));
+        }
+    }
+
+    /// The rows of a group's graphs in an array with one row per graph.
+    fn features_of(&self, group: &Group<'_>, all: &[T]) -> Buffer<T> {
+        let width = all.len() / self.view.graphs();
+        let mut own = Buffer::dirty(self.workspace, group.place.len() * width);
+        for (to, &place) in own.chunks_exact_mut(width).zip(&group.place) {
+            to.copy_from_slice(&all[place * width..][..width]);
+        }
+        own
+    }
+
+    /// The backward pass on all graphs of a view.
+    fn view_backward(
+        &self,
+        view: &View<'_>,
+        rows: &[T],
+        tape: BlockTape<T>,
+        features: &[Buffer<T>],
+        gradients: &mut [&mut [T]],
     ) {
         let BlockTape { mut inputs, mut kept, mut ties, last: mut output } = tape;
         let mut features = features.iter().rev();
         let mut d: Option<Buffer<T>> = None;
         for (l, block) in self.blocks.iter().enumerate().rev() {
             let width = block.outputs();
-            let length = self.view.rows(l + 1) * width;
+            let length = view.rows(l + 1) * width;
             let mut gradient = d.take().unwrap_or_else(|| Buffer::zeros(self.workspace, length));
             if let Some(features) = features.next().filter(|_| self.config.pools_after(l)) {
                 match output.take().filter(|_| self.config.activate_pooled) {
-                    None => self.pool_backward(l, width, ties.pop(), features, &mut gradient),
+                    None => self.pool_backward(view, l, width, ties.pop(), features, &mut gradient),
                     Some(output) => {
                         let mut activated = Buffer::zeros(self.workspace, length);
-                        self.pool_backward(l, width, ties.pop(), features, &mut activated);
+                        self.pool_backward(view, l, width, ties.pop(), features, &mut activated);
                         activate_backward(self.config.activation.into(), &output, &mut activated);
                         add_each(&mut gradient, &activated);
                     }
@@ -244,8 +363,8 @@ impl<'a, T: Real> Engine<'a, T> {
             output = inputs.pop();
             let Some(kept) = kept.pop() else { break };
             let x = output.as_deref().unwrap_or(rows);
-            let pairs = self.view.pairs(l);
-            d = block.backward(self.workspace, pairs, x, kept, gradient, &mut gradients[l], l > 0);
+            let pairs = view.pairs(l);
+            d = block.backward(self.workspace, pairs, x, kept, gradient, gradients[l], l > 0);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Invariance to the order of a graph's nodes, and to the other graphs of its batch.
 
-use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers};
+use crate::shared::{Rows, batch, biased, configs, distance, largest, numbers, weighted};
 use ppgn_graph::random::Stream;
-use ppgn_nn::{Loss, Ppgn, PpgnConfig, Precision};
+use ppgn_nn::{BlockConfig, Loss, Ppgn, PpgnConfig, Precision};
 use proptest::prelude::*;
 
 const TOLERANCES: [(Precision, f64); 2] = [(Precision::F32, 1e-4), (Precision::F64, 1e-10)];
@@ -86,5 +86,30 @@ proptest! {
             gradient(&[graph], targets).iter().zip(&mut sum).for_each(|(g, s)| *s += g);
         }
         prop_assert!(distance(&whole, &sum) <= 1e-10 * largest(&whole));
+    }
+}
+
+/// A dense batch of a narrow network goes through the blocks in groups of graphs.
+#[test]
+fn a_batch_in_groups_has_the_scores_and_the_gradients_of_its_graphs() {
+    let mut random = Stream::new(6, "groups", &[]);
+    let graphs: Vec<Rows> = [20, 3, 30, 1, 25, 40].map(|n| Rows::random(n, 2, &mut random)).into();
+    let config = PpgnConfig { blocks: vec![BlockConfig::new(64); 2], ..PpgnConfig::new(2, 2) };
+    let network = biased(&config, 7, Precision::F64);
+    let slopes: Vec<f64> = (0..2 * graphs.len()).map(|n| n as f64 - 4.5).collect();
+    let all = batch(2, &graphs.iter().collect::<Vec<_>>(), Precision::F64);
+    let together = network.backward(&all, weighted(&slopes)).unwrap();
+    let mut scores = Vec::new();
+    let mut gradients: Vec<Vec<f64>> = together.gradients.iter().map(|g| vec![0.0; g.len()]).collect();
+    for (graph, slopes) in graphs.iter().zip(slopes.chunks(2)) {
+        let step = network.backward(&batch(2, &[graph], Precision::F64), weighted(slopes)).unwrap();
+        scores.extend(numbers(step.scores));
+        for (sum, own) in gradients.iter_mut().zip(&step.gradients) {
+            sum.iter_mut().zip(own.to_f64()).for_each(|(sum, own)| *sum += own);
+        }
+    }
+    assert!(distance(&numbers(together.scores), &scores) <= 1e-12 * largest(&scores));
+    for (all, sum) in together.gradients.iter().zip(&gradients) {
+        assert!(distance(&all.to_f64(), sum) <= 1e-11 * largest(sum).max(1.0));
     }
 }
