@@ -16,8 +16,11 @@ fn saved(folder: &Path, ending: &str) -> Vec<u8> {
         let found = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
         if let Some(path) = found.into_iter().find(|path| path.to_string_lossy().ends_with(ending)) {
             let bytes = std::fs::read(&path).unwrap();
-            std::fs::remove_file(path).unwrap();
-            return bytes;
+            // The browser makes an empty file first.
+            if !bytes.is_empty() {
+                std::fs::remove_file(path).unwrap();
+                return bytes;
+            }
         }
         assert!(Instant::now() < end, "nothing ends in {ending}");
         std::thread::sleep(Duration::from_millis(50));
