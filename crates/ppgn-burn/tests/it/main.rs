@@ -4,6 +4,8 @@ mod agree;
 mod device;
 mod orders;
 mod pairs;
+mod parity;
+mod resident;
 
 /// Random graphs and configurations are those of the kernels' own tests.
 #[path = "../../../ppgn-nn/tests/it/shared.rs"]
