@@ -142,7 +142,7 @@ mod wgpu {
     /// The names of all adapters, and the bytes of their largest storage buffer binding.
     pub(super) fn limits() -> Vec<(String, u64)> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let mut listing = pin!(instance.enumerate_adapters(wgpu::Backends::all()));
+        let mut listing = pin!(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
         let mut context = Context::from_waker(Waker::noop());
         let adapters = loop {
             // Outside of a browser it is ready at once.

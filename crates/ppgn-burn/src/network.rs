@@ -108,8 +108,9 @@ impl Plan {
     /// A batch's space on the device, if the tensors on it are not too large.
     pub(crate) fn space(&self, space: &ppgn_nn::Space, config: &PpgnConfig) -> Result<Space> {
         let space = Space::new(&self.link, space, config, self.padding)?;
-        let inner =
-            self.blocks.iter().flat_map(|block| block.layers().map(|layer| layer.inputs.max(layer.outputs)));
+        // The branches of a join are never put side by side.
+        let branches = self.blocks.iter().flat_map(|block| &block.branches);
+        let inner = branches.flat_map(|branch| branch.layers().map(|layer| layer.inputs.max(layer.outputs)));
         let width = inner.chain(self.config.widths()).max().unwrap_or(0);
         let bytes = [space.largest, width, self.link.precision().bytes()]
             .iter()
