@@ -3,10 +3,12 @@
 //! GPUs are numbered in the order in which burn finds them: those of CUDA, of ROCm, then those that wgpu reaches. A device of wgpu
 //! may be software that runs on the CPU (lavapipe); it is listed and can be named, but nobody wants it by default.
 
+use crate::meeting::{PADDING, tuples};
+use crate::network::{fits, supported};
 use crate::trainer::Resident;
 use burn::tensor::{DType, Device};
 use ppgn_nn::device::{Accelerator, OnDevice};
-use ppgn_nn::{Ppgn, Result};
+use ppgn_nn::{Dense, Ppgn, PpgnConfig, Precision, Result};
 
 /// A device, by its name and what it can do.
 #[derive(Debug, Clone)]
@@ -76,6 +78,15 @@ impl Accelerator for Gpu {
 
     fn is_hardware(&self) -> bool {
         self.hardware
+    }
+
+    fn check(&self, config: &PpgnConfig, precision: Precision, nodes: &[usize]) -> Result<()> {
+        supported(config, precision, &self.device)?;
+        let rows = match nodes {
+            [] => 0,
+            nodes => tuples(&Dense::of_tuples(config.order, nodes)?, PADDING),
+        };
+        fits(config, precision, rows, self.largest)
     }
 
     fn load(&self, network: &Ppgn) -> Result<Box<dyn OnDevice>> {

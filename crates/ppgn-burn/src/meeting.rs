@@ -87,19 +87,7 @@ impl<'a> Layout<'a> {
     fn new(link: &Link, space: &'a Dense, padding: f64) -> Self {
         let order = space.order();
         let tuples_of = |n: usize| n.pow(order as u32);
-        // Groups are in order of size, so the last of a panel is the largest.
-        let mut shared: Vec<Vec<&Group>> = Vec::new();
-        for group in space.groups() {
-            let fits = |panel: &Vec<&Group>| {
-                let graphs: usize = panel.iter().map(|group| group.graphs).sum::<usize>() + group.graphs;
-                let own: usize = panel.iter().map(|group| group.rows()).sum::<usize>() + group.rows();
-                (graphs * group.each) as f64 <= padding * own as f64
-            };
-            match shared.last_mut().filter(|panel| fits(panel)) {
-                Some(panel) => panel.push(group),
-                None => shared.push(vec![group]),
-            }
-        }
+        let shared = shared(space, padding);
         let exact = shared.iter().all(|panel| panel.len() == 1);
         let (mut panels, mut graphs, mut start) = (Vec::new(), Vec::new(), 0);
         for groups in shared {
@@ -144,6 +132,33 @@ impl<'a> Layout<'a> {
         }
         spread
     }
+}
+
+/// The groups of a dense space that share panels.
+fn shared(space: &Dense, padding: f64) -> Vec<Vec<&Group>> {
+    // Groups are in order of size, so the last of a panel is the largest.
+    let mut shared: Vec<Vec<&Group>> = Vec::new();
+    for group in space.groups() {
+        let fits = |panel: &Vec<&Group>| {
+            let graphs: usize = panel.iter().map(|group| group.graphs).sum::<usize>() + group.graphs;
+            let own: usize = panel.iter().map(|group| group.rows()).sum::<usize>() + group.rows();
+            (graphs * group.each) as f64 <= padding * own as f64
+        };
+        match shared.last_mut().filter(|panel| fits(panel)) {
+            Some(panel) => panel.push(group),
+            None => shared.push(vec![group]),
+        }
+    }
+    shared
+}
+
+/// The tuples of all panels of a dense space.
+pub(crate) fn tuples(space: &Dense, padding: f64) -> usize {
+    let of = |panel: &Vec<&Group>| {
+        let each = panel.last().map_or(0, |group| group.each);
+        each.saturating_mul(panel.iter().map(|group| group.graphs).sum())
+    };
+    shared(space, padding).iter().map(of).fold(0, usize::saturating_add)
 }
 
 /// 1 where a graph has a pair, and the reciprocals of the sizes.

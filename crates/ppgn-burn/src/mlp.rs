@@ -11,7 +11,9 @@ pub(crate) fn activate<const D: usize>(activation: Activation, x: Tensor<D>) -> 
         Activation::Relu => relu(x),
         Activation::Sin => x.sin(),
         // Not burn's `gelu`: on GPUs, its gradient is that of an approximation, 3e-4 apart.
-        Activation::Gelu => (x.clone().mul_scalar(std::f64::consts::FRAC_1_SQRT_2).erf() + 1.0) * x.mul_scalar(0.5),
+        Activation::Gelu => {
+            (x.clone().mul_scalar(std::f64::consts::FRAC_1_SQRT_2).erf() + 1.0) * x.mul_scalar(0.5)
+        }
     }
 }
 

@@ -15,6 +15,45 @@ use ppgn_nn::{
     Array, Batch, Error, Evaluated, Layout, Level, Matrix, Ppgn, PpgnConfig, Precision, Result, Step, Values,
 };
 
+/// An error if a network in this precision has a tensor of more than `largest` bytes on a batch with so many rows or tuples.
+pub(crate) fn fits(
+    config: &PpgnConfig,
+    precision: Precision,
+    rows: usize,
+    largest: Option<u64>,
+) -> Result<()> {
+    let blocks = config.descriptions();
+    // The branches of a join are never put side by side.
+    let branches = blocks.iter().flat_map(|block| &block.branches);
+    let inner = branches.flat_map(|branch| branch.layers().map(|layer| layer.inputs.max(layer.outputs)));
+    let width = inner.chain(config.widths()).max().unwrap_or(0);
+    let bytes =
+        [width, precision.bytes()].iter().try_fold(rows as u64, |product, &n| product.checked_mul(n as u64));
+    match (bytes, largest) {
+        (Some(_), None) => Ok(()),
+        (Some(bytes), Some(largest)) if bytes <= largest => Ok(()),
+        _ => Err(Error::Unfit(format!(
+            "a batch has {rows} rows of up to {width} channels: more than the {} MiB that the device allows a tensor; take \
+             smaller batches, or the CPU",
+            largest.unwrap_or(u64::MAX) >> 20
+        ))),
+    }
+}
+
+/// An error if a device does not have what a network needs.
+pub(crate) fn supported(config: &PpgnConfig, precision: Precision, device: &Device) -> Result<()> {
+    if !device.supports_dtype(dtype(precision)) {
+        return Err(Error::Call(format!(
+            "the device does not compute in {}; take f32, or the CPU",
+            precision.name()
+        )));
+    }
+    match config.order {
+        0..=6 => Ok(()),
+        _ => Err(Error::Call("networks of an order above 6 are computed by the CPU engine only".into())),
+    }
+}
+
 /// A network without its parameters: what it is, and the way to the device.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -63,17 +102,7 @@ impl Plan {
     /// `largest` bytes.
     pub(crate) fn new(network: &Ppgn, device: &Device, largest: Option<u64>) -> Result<Self> {
         let (precision, config) = (network.precision(), network.config());
-        if !device.supports_dtype(dtype(precision)) {
-            return Err(Error::Call(format!(
-                "the device does not compute in {}; train in f32, or on the CPU",
-                precision.name()
-            )));
-        }
-        if config.order > 6 {
-            return Err(Error::Call(
-                "networks of an order above 6 are computed by the CPU engine only".into(),
-            ));
-        }
+        supported(config, precision, device)?;
         Ok(Plan {
             config: config.clone(),
             layout: network.layout().clone(),
@@ -108,24 +137,8 @@ impl Plan {
     /// A batch's space on the device, if the tensors on it are not too large.
     pub(crate) fn space(&self, space: &ppgn_nn::Space, config: &PpgnConfig) -> Result<Space> {
         let space = Space::new(&self.link, space, config, self.padding)?;
-        // The branches of a join are never put side by side.
-        let branches = self.blocks.iter().flat_map(|block| &block.branches);
-        let inner = branches.flat_map(|branch| branch.layers().map(|layer| layer.inputs.max(layer.outputs)));
-        let width = inner.chain(self.config.widths()).max().unwrap_or(0);
-        let bytes = [space.largest, width, self.link.precision().bytes()]
-            .iter()
-            .try_fold(1u64, |product, &n| product.checked_mul(n as u64));
-        match (bytes, self.largest) {
-            (Some(bytes), Some(largest)) if bytes <= largest => Ok(space),
-            (Some(_), None) => Ok(space),
-            _ => Err(Error::Unfit(format!(
-                "a batch of {} graphs has {} rows of up to {width} channels: more than the {} MiB that this device allows \
-                 a tensor; take smaller batches, or train on the CPU",
-                space.items,
-                space.largest,
-                self.largest.unwrap_or(u64::MAX) >> 20
-            ))),
-        }
+        fits(&self.config, self.link.precision(), space.largest, self.largest)?;
+        Ok(space)
     }
 
     /// The features that the suffix takes, `[items, width]` each.

@@ -16,8 +16,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
     pub(crate) steps: Vec<Arc<Step>>,
-    /// Rows of the scores.
-    pub(crate) items: usize,
     /// The most rows or tuples that exist at once.
     pub(crate) largest: usize,
 }
@@ -56,7 +54,6 @@ pub(crate) enum Read {
 impl Space {
     /// The space of a batch that fits the configuration. O(blocks * tuples).
     pub(crate) fn new(link: &Link, space: &Host, config: &PpgnConfig, padding: f64) -> Result<Self> {
-        let items = space.nodes().iter().map(|&nodes| config.level.items(nodes)).sum();
         let steps = match space {
             Host::Dense(dense) => dense_steps(link, space, dense, config, padding),
             Host::Quotient(quotient) => (0..config.blocks.len())
@@ -67,7 +64,7 @@ impl Space {
         let rows = (0..=config.blocks.len()).map(|level| space.rows(level));
         let tuples = steps.iter().filter_map(|step| step.meeting.as_ref()).map(|meeting| meeting.tuples);
         let largest = rows.chain(tuples).max().unwrap_or(0);
-        Ok(Space { steps, items, largest })
+        Ok(Space { steps, largest })
     }
 }
 

@@ -7,12 +7,13 @@
 use crate::adam::Adam;
 use crate::average::Average;
 use crate::batch::Batch;
+use crate::config::PpgnConfig;
 use crate::dropout::Dropout;
 use crate::error::Result;
 use crate::loss::Terms;
 use crate::matrix::Matrix;
 use crate::network::Ppgn;
-use crate::precision::Values;
+use crate::precision::{Precision, Values};
 use std::fmt;
 
 /// A device that networks can be loaded to.
@@ -22,6 +23,10 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 
     /// Whether it computes with its own hardware; false where it is software that runs on the CPU.
     fn is_hardware(&self) -> bool;
+
+    /// An error if a network of this configuration cannot run there on graphs with these numbers of nodes together: because
+    /// the device does not have the precision, or because a tensor would be larger than the device allows.
+    fn check(&self, config: &PpgnConfig, precision: Precision, nodes: &[usize]) -> Result<()>;
 
     /// A copy of a network there. An error if the device does not have the network's precision or cannot run its model.
     fn load(&self, network: &Ppgn) -> Result<Box<dyn OnDevice>>;

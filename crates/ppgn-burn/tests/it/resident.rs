@@ -144,14 +144,17 @@ fn steps_repeat_to_the_bit() {
 fn what_is_too_large_is_refused() {
     let all = rows(&[6, 6]);
     let network = biased(&config(), 1, Precision::F32);
-    let mut there = Gpu::plain().with_largest(1000).load(&network).unwrap();
+    let device = Gpu::plain().with_largest(1000);
+    let refused = device.check(&config(), Precision::F32, &[6, 6]).unwrap_err().to_string();
+    assert!(device.check(&config(), Precision::F32, &[6]).is_ok());
+    let mut there = device.load(&network).unwrap();
     let batch = batch::<f32>(&all, &[0, 1]);
     let error = there.forward(&Input { graphs: &[], batch: Some(&batch), again: false }, false).unwrap_err();
     assert!(
-        error.to_string().contains("72 rows of up to 6 channels")
-            && error.to_string().contains("smaller batches"),
-        "{error}"
+        refused.contains("72 rows of up to 6 channels") && refused.contains("smaller batches"),
+        "{refused}"
     );
+    assert_eq!(error.to_string(), refused);
     assert!(!there.hold(&[600; 9], &mut |_| panic!("it is not asked for")).unwrap());
     for device in devices().into_iter().filter(|device| !device.has_f64()) {
         let error = device.load(&biased(&config(), 1, Precision::F64)).err().unwrap();
