@@ -15,7 +15,7 @@ use ppgn_nn::{
     Array, Batch, Error, Evaluated, Layout, Level, Matrix, Ppgn, PpgnConfig, Precision, Result, Step, Values,
 };
 
-/// An error if a network in this precision has a tensor of more than `largest` bytes on a batch with so many rows or tuples.
+/// An error if a network in this precision has a tensor of more than `largest` bytes on a batch with this many rows or tuples.
 pub(crate) fn fits(
     config: &PpgnConfig,
     precision: Precision,

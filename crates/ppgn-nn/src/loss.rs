@@ -80,7 +80,7 @@ pub enum Terms {
 }
 
 impl<'a> Loss<'a> {
-    /// The loss of so many rows of scores as plain matrices.
+    /// The loss of this many rows of scores as plain matrices.
     ///
     /// ```
     /// use ppgn_nn::{Loss, Terms};
