@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::space::ColourCache;
+use ppgn_nn::device::Accelerator;
 use ppgn_nn::{Colours, Workspace};
 use ppgn_wl::Interrupt;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub struct Session {
     pool: Option<Arc<rayon::ThreadPool>>,
     colours: Arc<ColourCache>,
     workspace: Workspace,
+    device: Option<Arc<dyn Accelerator>>,
 }
 
 impl Session {
@@ -63,6 +65,17 @@ impl Session {
         let pool = pool.map_err(|e| Error::Threads { threads, message: e.to_string() })?;
         self.pool = Some(Arc::new(pool));
         Ok(self)
+    }
+
+    /// The same session with a device that trains and predicts instead of the CPU engine.
+    pub fn with_device(mut self, device: Option<Arc<dyn Accelerator>>) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The device that trains and predicts; nothing for the CPU engine.
+    pub fn device(&self) -> Option<&dyn Accelerator> {
+        self.device.as_deref()
     }
 
     /// The cache folder.

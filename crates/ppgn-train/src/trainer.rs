@@ -4,6 +4,7 @@ use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Last, Part, Sets, Sums};
+use crate::remote::{Evaluated, Now, Remote, Scores};
 use crate::report;
 use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_best, read_state};
 use crate::session::Session;
@@ -133,6 +134,7 @@ fn epochs(
     }
     network = network.with_workspace(session.workspace());
     run.cut_metrics(state.epoch)?;
+    let remote = Remote::train(session, prepared, &network, &adam, average.as_ref())?;
     let metric = settings.training.select.metric;
     // The best epoch before any is 0, and so is the state's.
     let is_over = |state: &State| {
@@ -143,11 +145,21 @@ fn epochs(
         let number = state.epoch + 1;
         let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
         let rate = settings.training.rate_of(number, &losses);
-        let Some(train) =
-            one_epoch(run, prepared, (&mut network, &mut adam, average.as_mut()), number, rate, watcher)?
+        let Some(train) = one_epoch(
+            run,
+            prepared,
+            (&mut network, &mut adam, average.as_mut()),
+            remote.as_ref(),
+            number,
+            rate,
+            watcher,
+        )?
         else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
+        if let Some(remote) = &remote {
+            remote.fetch(&mut network, &mut adam, average.as_mut())?;
+        }
         let averaged = average
             .as_ref()
             .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
@@ -155,12 +167,14 @@ fn epochs(
             .map(|network| network.with_workspace(session.workspace()));
         // The network that stands for the epoch.
         let chosen = averaged.as_ref().unwrap_or(&network);
-        let evaluate = |network: &Ppgn| -> Result<Last> {
+        let evaluate = |network: &Ppgn, averaged: bool| -> Result<Last> {
+            let there = remote.as_ref().map(|remote| Evaluated { remote, averaged });
+            let network = there.as_ref().map_or(network as &dyn Scores, |there| there);
             let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch);
             Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
         };
-        let Last { validation, test } = evaluate(chosen)?;
-        let last = averaged.is_some().then(|| evaluate(&network)).transpose()?;
+        let Last { validation, test } = evaluate(chosen, averaged.is_some())?;
+        let last = averaged.is_some().then(|| evaluate(&network, false)).transpose()?;
         let epoch = Epoch { epoch: number, rate, train, validation, test, last };
         if !epoch.is_finite() {
             let parts = [&prepared.split.validation, &prepared.split.test];
@@ -216,6 +230,7 @@ fn one_epoch(
     run: &Run,
     prepared: &Prepared,
     (network, adam, average): (&mut Ppgn, &mut Adam, Option<&mut Average>),
+    remote: Option<&Remote>,
     epoch: usize,
     rate: f64,
     watcher: &mut Watcher<'_>,
@@ -234,8 +249,11 @@ fn one_epoch(
     let (seed, memory) = (run.settings().drawn_from(), Vec::new());
     let mut stepper = Stepper { prepared, training: t, network, adam, average, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
-        let batch = prepared.batch(chosen)?;
-        let Some((loss, scores)) = stepper.step(number, &batch, chosen)? else {
+        let stepped = match remote {
+            Some(remote) => remote.step(prepared, t, Now { seed, epoch, number, rate }, chosen)?,
+            None => stepper.step(number, &prepared.batch(chosen)?, chosen)?,
+        };
+        let Some((loss, scores)) = stepped else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
@@ -249,7 +267,7 @@ fn one_epoch(
 }
 
 /// The figures of a part of the data, without training on it.
-fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
+fn evaluate(prepared: &Prepared, network: &dyn Scores, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
     match graphs.is_empty() {
         true => Ok(None),
         false => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
@@ -257,7 +275,7 @@ fn evaluate(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -
 }
 
 /// The losses and scores of a part of the data.
-fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Sums> {
+fn predicted(prepared: &Prepared, network: &dyn Scores, graphs: &[u32], batch: usize) -> Result<Sums> {
     let mut sums = Sums::new();
     for chosen in graphs.chunks(batch.max(1)) {
         let (loss, scores) = loss_of(prepared, network, chosen)?;
@@ -267,8 +285,8 @@ fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) 
 }
 
 /// The loss and the scores of a batch.
-fn loss_of(prepared: &Prepared, network: &Ppgn, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
-    let scores = network.forward(&prepared.batch(chosen)?)?;
+fn loss_of(prepared: &Prepared, network: &dyn Scores, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
+    let scores = network.scores(prepared, chosen)?;
     let loss = prepared.loss(&scores, chosen)?.value;
     Ok((loss, prepared.of_rows(chosen, scores.to_f64())))
 }
@@ -299,7 +317,10 @@ fn parity(session: &Session, run: &Run, prepared: &Prepared) -> Result<Vec<Vec<(
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let Some(graphs) = reported else { return Ok(Vec::new()) };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
-    let predicted = predicted(prepared, &network, graphs, settings.training.batch)?;
+    let remote = Remote::load(session, &network)?;
+    let there = remote.as_ref().map(|remote| Evaluated { remote, averaged: false });
+    let network = there.as_ref().map_or(&network as &dyn Scores, |there| there);
+    let predicted = predicted(prepared, network, graphs, settings.training.batch)?;
     let truth = prepared.standardised(graphs);
     let reference = prepared.reference(graphs);
     let of_target = |t: usize| {
@@ -331,7 +352,10 @@ fn summarise(
         }
     };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
-    let sets = Sets::measure(prepared, &network, |network, graphs| {
+    let remote = Remote::load(session, &network)?;
+    let there = remote.as_ref().map(|remote| Evaluated { remote, averaged: false });
+    let network = there.as_ref().map_or(&network as &dyn Scores, |there| there);
+    let sets = Sets::measure(prepared, network, |network, graphs| {
         predicted(prepared, network, graphs, settings.training.batch)
     })?;
     Ok(Summary {
