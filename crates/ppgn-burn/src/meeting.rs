@@ -37,7 +37,7 @@ pub(crate) struct Panel {
     pub(crate) start: usize,
     /// The number of tuples.
     pub(crate) tuples: usize,
-    /// For pairs of graphs of different sizes: 1 where a graph has a pair, `[graphs, n, n, 1]`, and the reciprocals of the
+    /// For pairs of graphs of different sizes, if they were asked for: 1 where a graph has a pair, `[graphs, n, n, 1]`, and the reciprocals of the
     /// sizes, `[graphs, 1, 1, 1]`.
     pub(crate) own: Option<[Tensor<4>; 2]>,
 }
@@ -84,7 +84,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(link: &Link, space: &'a Dense, padding: f64) -> Self {
+    fn new(link: &Link, space: &'a Dense, padding: f64, masks: bool) -> Self {
         let order = space.order();
         let tuples_of = |n: usize| n.pow(order as u32);
         let shared = shared(space, padding);
@@ -99,7 +99,7 @@ impl<'a> Layout<'a> {
                 graphs.push((n, nodes, start));
                 start += tuples_of(nodes);
             }
-            let own = (groups.len() > 1 && order == 2).then(|| own_pairs(link, &sizes, nodes));
+            let own = (groups.len() > 1 && order == 2 && masks).then(|| own_pairs(link, &sizes, nodes));
             let (tuples, graphs) = (start - first, sizes.len());
             panels.push(Panel { order, graphs, nodes, start: first, tuples, own });
         }
@@ -175,9 +175,9 @@ fn own_pairs(link: &Link, sizes: &[usize], nodes: usize) -> [Tensor<4>; 2] {
 }
 
 impl Meeting {
-    /// All tuples of the dense space.
-    pub(crate) fn dense(link: &Link, space: &Dense, scale: Scale, padding: f64) -> Self {
-        let layout = Layout::new(link, space, padding);
+    /// All tuples of the dense space; with masks of the padding, where linear equivariant layers need them.
+    pub(crate) fn dense(link: &Link, space: &Dense, scale: Scale, padding: f64, masks: bool) -> Self {
+        let layout = Layout::new(link, space, padding, masks);
         let starts: Vec<(usize, usize)> = space.starts().collect();
         let each = |n: usize| n.pow(space.order() as u32);
         let factors: Vec<f64> = starts
@@ -218,7 +218,7 @@ impl Meeting {
         }
         let nodes: Vec<usize> = graphs.iter().map(|&graph| space.nodes()[graph]).collect();
         let dense = Dense::of_tuples(space.order(), &nodes)?;
-        let layout = Layout::new(link, &dense, padding);
+        let layout = Layout::new(link, &dense, padding, false);
         let mut stored = vec![0; space.graphs()];
         dense.given().iter().enumerate().for_each(|(place, &given)| stored[graphs[given]] = place);
         let rows = |place: usize| {

@@ -109,7 +109,7 @@ mod tests {
 
     /// Rows below to rows above, as a block does it.
     fn run(space: &Dense, padding: f64, kind: Product, ys: Vec<Tensor<2>>) -> Vec<f32> {
-        let meeting = Meeting::dense(&link(), space, Scale::N, padding);
+        let meeting = Meeting::dense(&link(), space, Scale::N, padding, false);
         assert_eq!(meeting.ways.is_some(), padding > 1.0);
         let spread = |y: Tensor<2>| meeting.ways.as_ref().map_or(y.clone(), |[spread, _]| spread.forward(y));
         let w = product(&meeting, kind, &ys.into_iter().map(spread).collect::<Vec<_>>());
@@ -151,7 +151,7 @@ mod tests {
         let w = run(&space, 1.0, Product::Sums(3), vec![tensor(&y, 1)]);
         // Of (0, 1, 0), halved: 010 and 110, 000 and 010, 010 and 011.
         assert_eq!(w[3 * 2..3 * 3], [34.0, 2.5, 6.0]);
-        let meeting = Meeting::dense(&link(), &Dense::new(&[0]).unwrap(), Scale::None, 1.0);
+        let meeting = Meeting::dense(&link(), &Dense::new(&[0]).unwrap(), Scale::None, 1.0, false);
         let nothing = Tensor::zeros([0, 2], &Device::flex());
         assert_eq!(product(&meeting, Product::Sums(2), &[nothing]).dims(), [0, 4]);
     }

@@ -77,7 +77,9 @@ fn dense_steps(
     padding: f64,
 ) -> Vec<Arc<Step>> {
     let messages = space.messages(1).map(|messages| Messages::new(link, messages, dense.rows()));
-    let meeting = messages.is_none().then(|| Meeting::dense(link, dense, config.scale, padding));
+    let meeting = messages
+        .is_none()
+        .then(|| Meeting::dense(link, dense, config.scale, padding, config.needs_pairs().is_some()));
     let partners = sees_transposes(config).then(|| {
         let mut partners: Vec<u32> = vec![0; dense.rows()];
         let mut diagonal = vec![0.0; dense.rows()];
