@@ -28,6 +28,7 @@ mod overview;
 mod predict;
 mod preset;
 pub mod protocol;
+pub mod ranks;
 mod report;
 mod run;
 mod session;
@@ -60,4 +61,4 @@ pub use settings::{
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;
-pub use trainer::{Event, Outcome, Watcher, train};
+pub use trainer::{Event, Outcome, Watcher, follow, train};

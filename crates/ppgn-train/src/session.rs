@@ -4,6 +4,7 @@
 //! clones share their colours, so the folds and trials of one process find the colours of their dataset once.
 
 use crate::error::{Error, Result};
+use crate::ranks::Ranks;
 use crate::space::ColourCache;
 use ppgn_nn::{Colours, Workspace};
 use ppgn_wl::Interrupt;
@@ -29,6 +30,7 @@ pub struct Session {
     pool: Option<Arc<rayon::ThreadPool>>,
     colours: Arc<ColourCache>,
     workspace: Workspace,
+    ranks: Option<Ranks>,
 }
 
 impl Session {
@@ -63,6 +65,22 @@ impl Session {
         let pool = pool.map_err(|e| Error::Threads { threads, message: e.to_string() })?;
         self.pool = Some(Arc::new(pool));
         Ok(self)
+    }
+
+    /// The same session as one of several ranks, which share the work.
+    pub fn with_ranks(mut self, ranks: Option<Ranks>) -> Self {
+        self.ranks = ranks;
+        self
+    }
+
+    /// The ranks that share the work, if there are several.
+    pub fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref().filter(|ranks| ranks.size() > 1)
+    }
+
+    /// Whether this process writes what concerns all ranks: rank 0 does, and a process that is alone.
+    pub fn leads(&self) -> bool {
+        self.ranks().is_none_or(Ranks::leads)
     }
 
     /// The cache folder.

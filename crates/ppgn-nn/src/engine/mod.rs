@@ -118,14 +118,23 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     /// Given the gradient of the scores, adds the gradients of all parameters to `gradients`, one per array of the
-    /// layout.
-    pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
+    /// layout. `ready` is called with each as soon as it is complete: the suffix's, then the blocks' from the last to the
+    /// first.
+    pub(crate) fn backward(
+        &self,
+        rows: &[T],
+        tape: Tape<T>,
+        scores: &[T],
+        gradients: &mut [Vec<T>],
+        ready: &mut (dyn FnMut(usize, &mut Vec<T>) + Send),
+    ) {
         in_pool(|| {
             let Tape { blocks, pooled, scored, masks } = tape;
             let Some((of_suffix, of_blocks)) = gradients.split_last_mut() else { return };
             let mut features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            ready(of_blocks.len(), of_suffix);
             features.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
-            self.blocks_backward(rows, blocks, &features, of_blocks);
+            self.blocks_backward(rows, blocks, &features, of_blocks, ready);
         });
     }
 
@@ -214,13 +223,15 @@ impl<'a, T: Real> Engine<'a, T> {
         }
     }
 
-    /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`.
+    /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`, and tells when one
+    /// is complete.
     fn blocks_backward(
         &self,
         rows: &[T],
         tape: BlockTape<T>,
         features: &[Buffer<T>],
         gradients: &mut [Vec<T>],
+        ready: &mut (dyn FnMut(usize, &mut Vec<T>) + Send),
     ) {
         let BlockTape { mut inputs, mut kept, mut ties, last: mut output } = tape;
         let mut features = features.iter().rev();
@@ -246,6 +257,7 @@ impl<'a, T: Real> Engine<'a, T> {
             let x = output.as_deref().unwrap_or(rows);
             let pairs = self.view.pairs(l);
             d = block.backward(self.workspace, pairs, x, kept, gradient, &mut gradients[l], l > 0);
+            ready(l, &mut gradients[l]);
         }
     }
 }
@@ -286,7 +298,7 @@ mod tests {
                 pooled.iter().map(|p| Buffer::copy(&workspace, &vec![1.0; p.len()])).collect();
             let mut gradients: Vec<Vec<f64>> =
                 layout.arrays()[..3].iter().map(|array| vec![0.0; array.len()]).collect();
-            engine.blocks_backward(rows, tape, &ones, &mut gradients);
+            engine.blocks_backward(rows, tape, &ones, &mut gradients, &mut |_, _| {});
             (pooled.iter().map(|p| p.to_vec()).collect::<Vec<_>>(), gradients)
         };
         let new = || Engine::new(&config, &blocks, &arrays, batch.space(), &workspace);

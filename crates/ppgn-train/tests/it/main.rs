@@ -6,6 +6,7 @@ mod levels;
 mod metrics;
 mod nothing_lost;
 mod protocols;
+mod ranks;
 mod recipes;
 mod resume;
 mod sample_weights;

@@ -19,6 +19,7 @@ mod metrics;
 mod output;
 mod predict;
 mod protocol;
+mod ranks;
 mod runs;
 mod say;
 mod session;
@@ -86,38 +87,57 @@ pub(crate) fn run() -> ExitCode {
     let cli = parsed();
     // Every command ends with the code of the signal that stopped it.
     interrupt::on_ctrl_c();
-    let result = match cli.command {
-        Command::Data(args) => data::run(args),
-        Command::Wl(args) => wl::run(args),
-        Command::Train(args) => train::run(*args),
-        Command::Predict(args) => predict::run(&args),
-        Command::Embed(args) => embed::run(&args),
-        Command::Runs(args) => runs::run(&args),
-        Command::View(args) => view::run(&args),
-        Command::Compile(args) => compile::run(&args),
-        Command::Express(args) => express::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Cv(args) => protocol::cv::run(&args),
-        Command::Search(args) => protocol::search::run(&args),
-        Command::Reproduce(args) => protocol::reproduce::run(&args),
-        Command::Bench(args) => bench::run(args),
-        Command::Completions(args) => completions::run(&args, &mut Cli::command()),
-        Command::Man(args) => man::run(&args, Cli::command()),
-    };
+    ranks::joined(cli.command.is_shared(), || ended(cli.command.run()))
+}
+
+impl Command {
+    /// Whether several ranks share its work; of other commands rank 0 does everything.
+    fn is_shared(&self) -> bool {
+        match self {
+            Command::Train(_) | Command::Cv(_) | Command::Search(_) | Command::Reproduce(_) => true,
+            _ => false,
+        }
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Data(args) => data::run(args),
+            Command::Wl(args) => wl::run(args),
+            Command::Train(args) => train::run(*args),
+            Command::Predict(args) => predict::run(&args),
+            Command::Embed(args) => embed::run(&args),
+            Command::Runs(args) => runs::run(&args),
+            Command::View(args) => view::run(&args),
+            Command::Compile(args) => compile::run(&args),
+            Command::Express(args) => express::run(&args),
+            Command::Import(args) => import::run(&args),
+            Command::Cv(args) => protocol::cv::run(&args),
+            Command::Search(args) => protocol::search::run(&args),
+            Command::Reproduce(args) => protocol::reproduce::run(&args),
+            Command::Bench(args) => bench::run(args),
+            Command::Completions(args) => completions::run(&args, &mut Cli::command()),
+            Command::Man(args) => man::run(&args, Cli::command()),
+        }
+    }
+}
+
+/// The exit code of a command, and what went wrong, if anything did, after it was said.
+fn ended(result: anyhow::Result<ExitCode>) -> (ExitCode, Option<String>) {
     match result {
-        Ok(code) => code,
+        Ok(code) => (code, None),
         Err(error) => {
             if let Some(io) = error.downcast_ref::<std::io::Error>()
                 && io.kind() == std::io::ErrorKind::BrokenPipe
             {
-                return ExitCode::SUCCESS; // the reader has closed the pipe
+                return (ExitCode::SUCCESS, None); // the reader has closed the pipe
             }
+            let text = message(&error);
             // Messages quote files; what a terminal would obey is made visible.
-            say::error(&escaped_lines(&message(&error)));
+            say::error(&escaped_lines(&text));
             if let Some(hint) = hint::hint(&error) {
                 say::hint(&escaped(&hint));
             }
-            ExitCode::from(exit_code(&error))
+            (ExitCode::from(exit_code(&error)), Some(text))
         }
     }
 }
