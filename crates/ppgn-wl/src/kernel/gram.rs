@@ -13,6 +13,12 @@ pub struct Gram {
 }
 
 impl Gram {
+    /// The matrix of these rows, one after another, as [`SubtreeKernel::between`] gives them in parts; `None` if it is not square.
+    pub fn from_rows(values: Vec<u64>) -> Option<Self> {
+        let graphs = values.len().isqrt();
+        (graphs * graphs == values.len()).then_some(Gram { graphs, values })
+    }
+
     /// The number of graphs, and so of rows and columns.
     pub fn graphs(&self) -> usize {
         self.graphs

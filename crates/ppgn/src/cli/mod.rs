@@ -95,6 +95,8 @@ impl Command {
     fn is_shared(&self) -> bool {
         match self {
             Command::Train(_) | Command::Cv(_) | Command::Search(_) | Command::Reproduce(_) => true,
+            Command::Express(_) => true,
+            Command::Wl(args) => args.is_shared(),
             _ => false,
         }
     }

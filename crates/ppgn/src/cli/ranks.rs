@@ -18,6 +18,19 @@ pub(crate) fn ranks() -> Option<Ranks> {
     RANKS.get().cloned()
 }
 
+/// Whether other ranks share the work.
+pub(crate) fn are_several() -> bool {
+    ranks().is_some_and(|ranks| ranks.size() > 1)
+}
+
+/// Whether this process writes what concerns all.
+pub(crate) fn lead() -> bool {
+    ranks().is_none_or(|ranks| ranks.leads())
+}
+
+/// Into how many parts work that has no parts of its own is cut for ranks to share.
+pub(crate) const STRIPES: usize = 256;
+
 /// The cores for this process: those of the machine, divided among its ranks.
 pub(crate) fn cores() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
@@ -31,7 +44,7 @@ pub(crate) fn each<T: Serialize + DeserializeOwned>(
     done: impl Fn() + Sync,
 ) -> ppgn::train::Result<Vec<T>> {
     let one = |item: usize| compute(item).inspect(|_| done());
-    match ranks().filter(|ranks| ranks.size() > 1) {
+    match ranks().filter(|_| are_several()) {
         None => (0..items).map(one).collect(),
         Some(ranks) => ranks.share_out(items, compute, done),
     }

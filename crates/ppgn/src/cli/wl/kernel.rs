@@ -1,9 +1,10 @@
 //! `ppgn wl kernel`: the WL subtree kernel, as files that NumPy and SciPy read.
 
 use super::TestArgs;
-use crate::cli::output;
+use crate::cli::{output, ranks};
 use anyhow::Result;
 use ppgn::graph::Error;
+use ppgn::wl::Gram;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,10 +38,29 @@ pub(super) fn run(
     let kernel = ppgn::wl::subtree_kernel(dataset.graphs(), iterations, &options)?;
     let columns = kernel.block(iterations).end;
     let seconds = if gram {
-        let matrix = kernel.gram(&options)?;
+        let matrix = match ranks::are_several() {
+            false => kernel.gram(&options)?,
+            true => {
+                // Rows in stripes, of which every rank has several: the last are not shorter, but nobody waits for long.
+                let (n, stripes) = (kernel.graphs(), ranks::STRIPES.min(kernel.graphs().max(1)));
+                let stripe = |i: usize| {
+                    let rows = n * i / stripes..n * (i + 1) / stripes;
+                    Ok(kernel.between(rows, 0..n, &options)?)
+                };
+                let rows: Vec<Vec<u64>> = ranks::each(stripes, stripe, || ())?;
+                Gram::from_rows(rows.concat())
+                    .ok_or_else(|| Error::unfit("the ranks have different graphs"))?
+            }
+        };
+        if !ranks::lead() {
+            return Ok(ExitCode::SUCCESS);
+        }
         let seconds = start.elapsed().as_secs_f64();
         matrix.write(out)?;
         seconds
+    } else if !ranks::lead() {
+        // The features are the colouring, which is found together.
+        return Ok(ExitCode::SUCCESS);
     } else {
         let features = kernel.features(&options)?;
         let seconds = start.elapsed().as_secs_f64();
