@@ -28,6 +28,7 @@ mod overview;
 mod predict;
 mod preset;
 pub mod protocol;
+pub mod ranks;
 mod reference;
 mod report;
 mod run;
@@ -62,4 +63,4 @@ pub use settings::{
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;
-pub use trainer::{Event, Outcome, Watcher, train};
+pub use trainer::{Event, Outcome, Watcher, follow, train};
