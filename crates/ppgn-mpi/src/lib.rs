@@ -11,6 +11,7 @@ use mpi::point_to_point::{Destination, MatchedReceiveVec, Source};
 use mpi::topology::{Communicator, SimpleCommunicator};
 use ppgn_train::ranks::{Channel, Inbox, Link, Ranks};
 use std::fs::OpenOptions;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -92,7 +93,7 @@ impl Mpi {
             if threading == Threading::Single || ready.send(place).is_err() {
                 return;
             }
-            Post { world, inbox: arriving, queue, left: false, last: Instant::now() }.work();
+            Post { world: Rc::new(world), inbox: arriving, queue, left: false, last: Instant::now() }.work();
         };
         let thread = std::thread::Builder::new().name("mpi".into()).spawn(work)?;
         let (rank, size, neighbours, cores) = connected.recv().map_err(|_| Error::Initialise)?;
@@ -164,7 +165,7 @@ impl Wire {
 
 /// What the thread that talks to MPI has.
 struct Post {
-    world: SimpleCommunicator,
+    world: Rc<SimpleCommunicator>,
     inbox: Arc<Inbox>,
     queue: Receiver<Outgoing>,
     /// Whether this rank has left.

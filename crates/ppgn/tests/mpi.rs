@@ -2,7 +2,8 @@
 //! when a rank is killed. Built with the feature `mpi` only; `.ci/mpi` installs what it takes.
 
 use serde_json::Value;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,34 +38,39 @@ fn json(ranks: usize, words: &str) -> Value {
     serde_json::from_str(out.lines().last().unwrap_or_default()).unwrap()
 }
 
-fn losses(run: &Path) -> Vec<f64> {
+/// The losses of every epoch: on the training set, and on the others that there are.
+fn losses(run: &Path) -> Vec<Vec<f64>> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
     let line = |line: &str| {
         let epoch: Value = serde_json::from_str(line).unwrap();
-        ["train", "test"].map(|part| epoch[part]["loss"].as_f64().unwrap())
+        ["train", "validation", "test"].iter().filter_map(|part| epoch[part]["loss"].as_f64()).collect()
     };
-    text.lines().flat_map(line).collect()
+    text.lines().map(line).collect()
 }
 
-/// Training on data that is there, or on what is generated.
-fn data() -> &'static str {
-    match Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/tu/MUTAG.zip").exists() {
-        true => "../../../shared/data/tu/MUTAG.zip",
-        false => {
-            println!("SKIPPED: MUTAG is not there; csl instead");
-            "csl"
-        }
+/// MUTAG of the data folder, or what is generated instead.
+fn data() -> String {
+    let folder = std::env::var_os("PPGN_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    let file = folder.join("tu/MUTAG.zip");
+    if file.exists() {
+        return file.display().to_string();
     }
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {} is missing; csl instead", file.display());
+    "csl".into()
 }
 
+/// In f32 with a low rate: at the usual one the rounding of any change grows within some epochs, as it does between f32 and f64.
 #[test]
 fn two_ranks_follow_the_curve_of_one() {
     let folder = tempfile::tempdir().unwrap();
-    for (precision, bound) in [("f64", 1e-9), ("f32", 1e-3)] {
+    for (precision, rate, bound) in [("f64", 1e-3, 1e-9), ("f32", 1e-5, 1e-3)] {
         let train = |ranks: usize| {
             let out = folder.path().join(format!("{precision}-{ranks}"));
             let words = format!(
-                "train {} --fold 1 --epochs 20 --batch 32 --blocks 16,16 --precision {precision} --threads 1 --out {}",
+                "train {} --fold 1 --epochs 20 --batch 32 --rate {rate} --precision {precision} --threads 1 --out {}",
                 data(),
                 out.display()
             );
@@ -72,10 +78,10 @@ fn two_ranks_follow_the_curve_of_one() {
             losses(&out)
         };
         let (one, two, three) = (train(1), train(2), train(3));
-        assert_eq!((one.len(), two.len(), three.len()), (40, 40, 40));
+        assert_eq!((one.len(), two.len(), three.len()), (20, 20, 20));
         for several in [two, three] {
-            let off =
-                one.iter().zip(several).map(|(a, b)| (a - b).abs() / a.abs().max(1e-3)).fold(0.0, f64::max);
+            let pairs = one.iter().flatten().zip(several.iter().flatten());
+            let off = pairs.map(|(a, b)| (a - b).abs() / a.abs().max(1e-3)).fold(0.0, f64::max);
             assert!(off < bound, "{precision}: {off}");
         }
     }
@@ -87,19 +93,45 @@ fn protocols_and_tests_give_what_one_process_gives() {
     let cv = |ranks: usize| {
         let out = folder.path().join(format!("cv-{ranks}"));
         let words = format!("cv csl --folds 1-4 --epochs 3 --blocks 8,8 --threads 1 --out {}", out.display());
-        let mut report = json(ranks, &words);
-        ["seconds", "seconds_training", "out"].map(|field| report.as_object_mut().unwrap().remove(field));
-        report
+        without_times(json(ranks, &words))
     };
     assert_eq!(cv(1), cv(3));
-    for words in ["wl digest gnp:n=7,count=40", "express cfi:base=k4 --protocol exact", "data info csl"] {
-        let of = |ranks: usize| {
-            let mut report = json(ranks, words);
-            report.as_object_mut().unwrap().remove("seconds");
-            report
-        };
+    let grid = folder.path().join("grid.toml");
+    std::fs::write(&grid, "rate = [0.001, 0.0001]\nblocks = [[4], [8]]\n").unwrap();
+    let search = |ranks: usize| {
+        let out = folder.path().join(format!("search-{ranks}"));
+        let words =
+            format!("search csl --grid {} --epochs 2 --threads 1 --out {}", grid.display(), out.display());
+        without_times(json(ranks, &words))
+    };
+    assert_eq!(search(1), search(3));
+    let lists = ["wl digest gnp:n=7,count=40 --test 2-fwl", "wl pairs gnp:n=5,count=60", "data info csl"];
+    let labs = ["express csl --protocol exact", "express csl --protocol random --blocks 8,8"];
+    for words in lists.into_iter().chain(labs) {
+        let of = |ranks: usize| without_times(json(ranks, words));
         assert_eq!(of(1), of(3), "{words}");
     }
+    let gram = |ranks: usize| {
+        let out = folder.path().join(format!("{ranks}.npy"));
+        json(ranks, &format!("wl kernel gnp:n=6,count=150 {} --gram", out.display()));
+        std::fs::read(out).unwrap()
+    };
+    assert_eq!(gram(1), gram(3));
+}
+
+/// A report without its times and places.
+fn without_times(mut report: Value) -> Value {
+    match &mut report {
+        Value::Object(fields) => {
+            fields.retain(|name, _| {
+                !name.starts_with("seconds") && !["out", "path", "run"].contains(&name.as_str())
+            });
+            fields.values_mut().for_each(|value| *value = without_times(value.take()));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| *value = without_times(value.take())),
+        _ => {}
+    }
+    report
 }
 
 #[test]
@@ -110,6 +142,18 @@ fn what_is_wrong_is_said_once() {
     assert_eq!(three.status.code(), one.status.code());
     let text = String::from_utf8_lossy(&three.stderr).to_string();
     assert_eq!(text.matches("error:").count(), 1, "{text}");
+    let wrong = run(3, "train csl --no-such-option");
+    assert_eq!(wrong.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&wrong.stderr).to_string();
+    assert_eq!(
+        text.matches("--no-such-option").count(),
+        run_count(&run(1, "train csl --no-such-option")),
+        "{text}"
+    );
+}
+
+fn run_count(output: &Output) -> usize {
+    String::from_utf8_lossy(&output.stderr).matches("--no-such-option").count()
 }
 
 /// A command in the background, until something is there.
@@ -136,26 +180,27 @@ fn kill_a_rank(job: &Child) {
 fn a_killed_rank_ends_the_job_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let settings = "--fold 1 --epochs 400 --blocks 16,16 --precision f64 --threads 1";
+    let settings = "--epochs 150 --blocks 16,16 --precision f64 --threads 1";
     let run_folder = at("run");
     let words = format!("train csl {settings} --out {}", run_folder.display());
-    let child = until(2, &words, || losses(&run_folder).len() > 4);
+    let child = until(2, &words, || losses(&run_folder).len() > 2);
     kill_a_rank(&child);
     let ended = child.wait_with_output().unwrap();
     assert!(!ended.status.success());
     let said = String::from_utf8_lossy(&ended.stderr).to_string();
     assert!(said.contains("signal 9"), "{said}");
     let before = losses(&run_folder);
-    assert!(before.len() > 4);
+    assert!(before.len() > 2 && before.len() < 150);
     let resume = format!("train --resume {} --threads 1 -q", run_folder.display());
     assert!(run(1, &resume).status.success());
     let after = losses(&run_folder);
-    assert_eq!(after.len(), 800);
-    let kept = before.len() / 2 * 2 - 2;
+    assert_eq!(after.len(), 150);
+    // The last line may be of an epoch whose checkpoint was not there yet.
+    let kept = before.len() - 1;
     assert_eq!(after[..kept], before[..kept], "finished epochs are kept");
 
     let cv = at("cv");
-    let words = format!("cv csl {} --folds 1-6 --out {}", settings.replace("--fold 1 ", ""), cv.display());
+    let words = format!("cv csl {} --folds 1-6 --out {}", settings, cv.display());
     let child = until(2, &words, || cv.join("fold-1/summary.json").exists());
     kill_a_rank(&child);
     assert!(!child.wait_with_output().unwrap().status.success());

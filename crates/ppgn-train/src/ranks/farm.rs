@@ -115,11 +115,17 @@ impl Ranks {
             done(item);
             true
         };
-        match self.leads() {
+        let results = match self.leads() {
             // Nothing stops it but an error.
-            true => Ok(Some(self.lead(items, 1, &work, &hear)?.ok_or(Error::Interrupted)?)),
-            false => self.serve(1, &work).map(|()| None),
-        }
+            true => Some(self.lead(items, 1, &work, &hear)?.ok_or(Error::Interrupted)?),
+            false => {
+                self.serve(1, &work)?;
+                None
+            }
+        };
+        // Nobody leaves while another still asks.
+        self.from_first(Vec::new)?;
+        Ok(results)
     }
 
     fn lead(
@@ -334,7 +340,11 @@ mod tests {
                     let count = |_: usize| {
                         done.fetch_add(1, Ordering::Relaxed);
                     };
-                    scope.spawn(move || ranks.share_out(9, |item| Ok(vec![item as u8]), count).unwrap())
+                    scope.spawn(move || {
+                        let found = ranks.share_out(9, |item| Ok(vec![item as u8]), count).unwrap();
+                        ranks.leave(None);
+                        found
+                    })
                 })
                 .collect();
             threads.into_iter().map(|t| t.join().unwrap()).collect()

@@ -133,12 +133,14 @@ fn any_number_of_ranks_follows_the_curve_of_one() {
 fn mutag_on_two_ranks() {
     let Some(data) = mutag() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (width, precision, bound) in
-        [(16, Precision::F64, 1e-9), (16, Precision::F32, 1e-3), (96, Precision::F64, 1e-9)]
+    // In f32 with a low rate: at the usual one the rounding of any change grows within some epochs, as it does between f32 and f64.
+    for (width, precision, rate, bound) in
+        [(16, Precision::F64, 1e-3, 1e-9), (16, Precision::F32, 1e-5, 1e-3), (96, Precision::F64, 1e-3, 1e-9)]
     {
         let mut asked = overrides(precision);
         asked.blocks = Some(vec![BlockConfig::new(width); 2]);
-        // In the wide network the rounding grows faster, and so does the time.
+        asked.rate = Some(rate);
+        // The wide network takes longer.
         (asked.epochs, asked.batch) = (Some(if width == 16 { 20 } else { 2 }), Some(32));
         let settings = settings(&data, asked);
         let at = |size: usize| folder.path().join(format!("{width}-{precision:?}-{size}"));
