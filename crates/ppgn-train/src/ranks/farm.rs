@@ -8,6 +8,7 @@ use super::link::Channel;
 use crate::error::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
 
 /// What a rank says to rank 0.
 enum Free {
@@ -243,10 +244,11 @@ fn side_by_side(
     std::thread::scope(|scope| {
         let mut threads: Vec<_> = (0..at_once).map(|_| scope.spawn(own)).collect();
         threads.push(scope.spawn(answer));
-        threads
-            .into_iter()
-            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .fold(Ok(()), |all, one| all.and(one))
+        // The scope waits for all of them; the first error is given.
+        let joined = |t: ScopedJoinHandle<'_, Result<()>>| {
+            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().try_for_each(joined)
     })
 }
 
