@@ -5,11 +5,12 @@
     python3 benches/cluster.py measure     times runs on this machine: benches/results/cluster.json, and a table
     python3 benches/cluster.py predict     the model from that file: a check, a table, and docs/img/cluster.svg
 
-The model: an epoch takes `fixed + work / rate` on one rank, where `work` counts the multiplications of all graphs
+The model: an epoch takes `work / rate` on one rank, where `work` counts the multiplications of all graphs
 (blocks on n * n pairs, products with n^3, three passes to train, one to evaluate). With N ranks a step lasts as long as
 its largest share, with graphs shared out as `ppgn` does, largest first; then come the sums of the gradients,
 `2 (N - 1) / N * bytes / bandwidth + 2 (N - 1) * latency` per step, of which nothing is counted as hidden by the
-backward pass. `rate`, `fixed` and, for this machine, the time that a step spends in sums are measured.
+backward pass. `rate` and, for this machine, the time that a step spends in sums are measured; the network of the
+prediction is an assumption (BANDWIDTH, LATENCY).
 """
 
 import argparse
@@ -144,23 +145,18 @@ def qm9_sizes(args):
     return list(struct.unpack(f"<{(len(raw) - start) // 2}h", raw[start:]))
 
 
-def step_model(found, sizes):
-    """Rate and fixed time per epoch from two runs of one rank, and the time of a step's sums between two processes here."""
-    small = [32, 32, 32]
-    average = statistics.mean(work(n, small, 39) for n in sizes)
+def rate_of(found, sizes):
+    """Multiplications per second of one rank: the faster of its measurements, alone and beside another process."""
+    average = statistics.mean(work(n, [32, 32, 32], 39) for n in sizes)
     # Eight tenths to train, three passes each; the rest to evaluate.
-    passes = 0.8 * 3 + 0.2
-    full, half = found["limit"] * average * passes, found["limit"] / 2 * average * passes
-    rate = (full - half) / (found["one"] - found["half"])
-    fixed = max(found["one"] - full / rate, 0.0)
-    return rate, fixed
+    return found["limit"] * average * (0.8 * 3 + 0.2) / min(found["one"], found["independent"])
 
 
 def predict(args):
     with open(RESULTS) as file:
         found = json.load(file)
     sizes = nci1_sizes(args)
-    rate, fixed = step_model(found, sizes)
+    rate = rate_of(found, sizes)
     random.Random(1).shuffle(sizes)
     small = [32, 32, 32]
     costs = [work(n, small, 39) for n in sizes]
@@ -169,8 +165,8 @@ def predict(args):
     sums = max(found["small_two"] - found["small_one"] / 2, 0.0) / steps
     some = costs[: int(found["limit"] * 0.8)]
     rest = costs[len(some) : found["limit"]]
-    two = fixed + (3 * shared(some, 128, 2) + largest(rest, 2)) / rate + sums * -(-len(some) // 128)
-    print(f"rate {rate / 1e9:.2f} G multiplications per second, fixed {fixed:.3f} s, sums {sums * 1e3:.2f} ms per step")
+    two = (3 * shared(some, 128, 2) + largest(rest, 2)) / rate + sums * -(-len(some) // 128)
+    print(f"rate {rate / 1e9:.2f} G multiplications per second, sums {sums * 1e3:.2f} ms per step")
     print(f"two ranks: predicted {two:.3f} s per epoch, measured {found['two']:.3f} ({two / found['two'] - 1:+.0%})\n")
     wide = [400, 400, 400]
     qm9 = qm9_sizes(args)
