@@ -71,7 +71,7 @@ def figure(points):
 
     widths = sorted({p["features"] for p in points})
     panel, high, left, top = 300, 220, 50, 30
-    most = 10 * math.ceil(max(max(p["ppgn"], p["torch"], p["mm"]) for p in points) / 10)
+    most = 40 * math.ceil(max(max(p["ppgn"], p["torch"], p["mm"]) for p in points) / 40)
     low, upper = math.log(SIZES[0]), math.log(SIZES[-1])
     out = []
     for at, width in enumerate(widths):

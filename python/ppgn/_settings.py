@@ -43,12 +43,6 @@ def described() -> str:
     return "\n".join(lines)
 
 
-def check_device(device: str) -> None:
-    """Networks run on the CPU."""
-    if device != "cpu":
-        raise ValueError(f"device={device!r}: networks run on the CPU, device='cpu'")
-
-
 def folder(run: str | os.PathLike[str]) -> str:
     """The path of a run folder."""
     return os.path.abspath(os.fspath(run))

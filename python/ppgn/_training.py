@@ -243,7 +243,6 @@ class Estimator(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        _settings.check_device(self.device)
         again = bool(self.warm_start) and hasattr(self, "_predictor")
         graphs, y = self._given(X, y)
         data, division, weights = self._data(X, graphs, y, sample_weights(sample_weight, len(graphs)))
@@ -257,6 +256,7 @@ class Estimator(TransformerMixin, BaseEstimator):
             "sample_weights": weights,
             "targets": [],
             "extend": self._extended() if again else None,
+            "device": self.device,
             "threads": self.threads,
             "max_memory": self.max_memory,
         }
@@ -278,7 +278,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         changed = [
             name
             for name, value in self.get_params().items()
-            if name not in ("epochs", "progress", "threads", "max_memory", "warm_start")
+            if name not in ("epochs", "progress", "device", "threads", "max_memory", "warm_start")
             and repr(value) != repr(self._fitted.get(name))
         ]
         if changed:
@@ -305,7 +305,7 @@ class Estimator(TransformerMixin, BaseEstimator):
             names += ["checkpoint/model.safetensors", "metrics.jsonl"]
         self._files = {name: (path / name).read_bytes() for name in names}
         self._fitted = self.get_params()
-        self._predictor = _ppgn.Predictor(str(path), self.max_memory)
+        self._predictor = _ppgn.Predictor(str(path), self.max_memory, self.device)
         self.settings_ = json.loads(self._predictor.settings())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -324,7 +324,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         if files is not None:
             with tempfile.TemporaryDirectory(prefix="ppgn-") as folder:
                 _written(files, Path(folder) / "run")
-                self._predictor = _ppgn.Predictor(os.path.join(folder, "run"), self.max_memory)
+                self._predictor = _ppgn.Predictor(os.path.join(folder, "run"), self.max_memory, self.device)
 
     @property
     def network_(self) -> Any:
@@ -378,7 +378,8 @@ PARAMETERS = f"""
     run : path, optional
         Keep the run folder, which must not exist: `ppgn predict`, `ppgn runs` and `ppgn.open_run` read it.
     device : str, default "cpu"
-        Where the network runs.
+        Where the network is trained and run: "cpu", "gpu", "gpu:1" (the second one) or "auto" (a GPU if there is one).
+        A package built without GPU support has the CPU only.
     threads : int, optional
         Number of threads. Default: the environment variable OMP_NUM_THREADS, else the number of cores.
     max_memory : int, optional

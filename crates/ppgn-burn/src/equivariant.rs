@@ -1,16 +1,16 @@
-//! The linear equivariant layer from matrices to matrices (Maron et al. 2019), on graphs of one size at a time.
+//! The linear equivariant layer from matrices to matrices (Maron et al. 2019), on one panel at a time.
 //!
 //! A basis operation is a partition of four indices, (i, j) of the input and (r, s) of the output: `Y[r, s]` is the sum of
 //! `X[i, j]` over all i and j that agree with r and s within the blocks, and 0 where r and s share a block and differ. So
 //! an operation takes X or its diagonal, averages over the input indices that no output index shares, maps the channels, and
-//! broadcasts. Only two of the fifteen map all n^2 rows.
+//! broadcasts. Only two of the fifteen map all n^2 rows. Pairs that are padding must be rows of zeros, and are left so.
 
 use crate::linear::Cutter;
+use crate::meeting::{Meeting, Panel};
 use crate::mlp::activate;
-use crate::product::{join, rows};
 use burn::tensor::{Tensor, TensorData, s};
+use ppgn_nn::Activation;
 use ppgn_nn::equivariant::partitions;
-use ppgn_nn::{Activation, Dense, Group};
 use std::collections::BTreeMap;
 
 /// `Y = f(sum over the partitions p of L_p(X) A_p + b_0 on the diagonal + b_1 everywhere)`, sums taken as means.
@@ -44,22 +44,22 @@ impl Equivariant {
     }
 
     /// # Shapes
-    /// - `x`: `[rows, inputs]`
-    /// - result: `[rows, outputs]`
+    /// - `x`: `[tuples, inputs]`
+    /// - result: `[tuples, outputs]`
     ///
     /// # Complexity
     /// O(inputs * outputs) for each of the n^2 rows of a graph.
-    pub(crate) fn forward(&self, space: &Dense, x: Tensor<2>) -> Tensor<2> {
-        let part = |group: &Group| self.group(group, rows(space, group, &x));
-        let y = join(space, part)
-            .unwrap_or_else(|| Tensor::zeros([0, self.bias.dims()[1]], (&x.device(), x.dtype())));
-        activate(self.activation, y)
+    pub(crate) fn forward(&self, meeting: &Meeting, x: Tensor<2>) -> Tensor<2> {
+        let part = |panel: &Panel| self.panel(panel, meeting.rows(panel, &x));
+        meeting
+            .join(part)
+            .unwrap_or_else(|| Tensor::zeros([0, self.bias.dims()[1]], (&x.device(), x.dtype())))
     }
 
-    fn group(&self, group: &Group, x: Tensor<2>) -> Tensor<2> {
-        let &Group { nodes: n, graphs: g, .. } = group;
+    fn panel(&self, panel: &Panel, x: Tensor<2>) -> Tensor<2> {
+        let &Panel { nodes: n, graphs: g, .. } = panel;
         let outputs = self.bias.dims()[1];
-        let inputs = Inputs::new(group, x);
+        let inputs = Inputs::new(panel, x);
         let mut sums: BTreeMap<(bool, [bool; 2]), Tensor<4>> = BTreeMap::new();
         // Operations with the same target are added up before they are broadcast.
         let mut parts: BTreeMap<Target, Tensor<4>> = BTreeMap::new();
@@ -93,12 +93,18 @@ impl Equivariant {
             false => part,
         });
         let y = placed.reduce(|sum, part| sum + part).expect("a basis has operations");
+        let y = activate(self.activation, y);
+        let y = match &panel.own {
+            Some([own, _]) => y * own.clone(),
+            None => y,
+        };
         y.reshape([g * n * n, outputs])
     }
 }
 
-/// The matrices of a group.
-struct Inputs {
+/// The matrices of a panel.
+struct Inputs<'a> {
+    panel: &'a Panel,
     /// `[g, n, n, inputs]`
     matrix: Tensor<4>,
     /// `[g, n, 1, inputs]`
@@ -107,15 +113,16 @@ struct Inputs {
     identity: Tensor<4>,
 }
 
-impl Inputs {
-    fn new(group: &Group, x: Tensor<2>) -> Self {
-        let &Group { nodes: n, graphs: g, .. } = group;
+impl<'a> Inputs<'a> {
+    fn new(panel: &'a Panel, x: Tensor<2>) -> Self {
+        let &Panel { nodes: n, graphs: g, .. } = panel;
         let channels = x.dims()[1];
         let ones: Vec<f64> = (0..n * n).map(|pair| if pair % (n + 1) == 0 { 1.0 } else { 0.0 }).collect();
         let device = x.device().without_autodiff();
         let identity = Tensor::from_data(TensorData::new(ones, [1, n, n, 1]), (&device, x.dtype()));
         let diagonal = x.clone().reshape([g, n * n, channels]).slice(s![.., ..;n as isize + 1, ..]);
         Inputs {
+            panel,
             matrix: x.reshape([g, n, n, channels]),
             diagonal: diagonal.reshape([g, n, 1, channels]),
             identity,
@@ -129,7 +136,11 @@ impl Inputs {
         for (dimension, kept) in [1, 2].into_iter().zip(kept) {
             let n = mean.dims()[dimension];
             if !kept && n > 1 {
-                mean = mean.sum_dim(dimension).mul_scalar(1.0 / n as f64);
+                let sum = mean.sum_dim(dimension);
+                mean = match &self.panel.own {
+                    Some([_, reciprocals]) => sum * reciprocals.clone(),
+                    None => sum.mul_scalar(1.0 / n as f64),
+                };
             }
         }
         mean

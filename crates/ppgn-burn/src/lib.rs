@@ -5,9 +5,10 @@
 //! Both read the same [description](ppgn_nn::model::Description) of a block, and the tests of this crate hold one against the
 //! other.
 //!
-//! Files follow the network: [`network`](Composed) is the whole, `block` a block, `mlp`, `product` and `equivariant` its
-//! branches, `pool` and `suffix` what comes after. `space` is what a batch needs on the device, uploaded once per
-//! batch. No operation is launched per graph: graphs of one size are one batch of matrices.
+//! Files follow the network: [`network`](Composed) is the whole, `block` a block, `mlp`, `product`, `messages` and `equivariant`
+//! its branches, `pool` and `suffix` what comes after. `space` is what a batch needs on the device, uploaded once per
+//! batch; `meeting` lays rows out as matrices of few sizes, `gather` picks them and adds them up. No operation is launched per
+//! graph. `trainer` keeps weights, optimiser and data on a device from step to step; [`devices`] lists the GPUs of this machine.
 //!
 //! The device is always named by the caller; the variable `BURN_DEVICE`, which burn's `Device::default()` obeys, has no say.
 //!
@@ -28,15 +29,24 @@
 //! ```
 
 mod block;
+mod devices;
 mod equivariant;
+mod gather;
 mod linear;
+mod local;
+mod meeting;
+mod messages;
 mod mlp;
 mod network;
+pub mod parity;
 mod pool;
 mod product;
 mod space;
 mod suffix;
+mod trainer;
 mod transfer;
 
 pub use burn::tensor::Device;
+pub use devices::{Gpu, apis, devices};
 pub use network::Composed;
+pub use transfer::{Moved, Transfers};

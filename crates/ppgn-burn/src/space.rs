@@ -1,155 +1,188 @@
 //! A batch's space on the device: the operations in which rows meet, with every index and mask that they need.
 //!
-//! All of it is uploaded when the space is made, once per batch, and no operation sends anything more. Blocks see
-//! [`lift`](Space::lift), [`product`](Space::product) and [`pool`](Space::pool), as `ppgn_nn::Space` defines them; linear
-//! equivariant layers need all pairs as rows.
+//! All of it is uploaded when the space is made, once per batch, and no operation sends anything more. Blocks see a [`Step`]:
+//! how rows are lifted, how they meet, and how they are pooled, as `ppgn_nn::Space` defines it.
 
-use crate::pool::{Masks, Segments};
-use crate::product;
-use crate::transfer::indices;
-use burn::tensor::{DType, Device, Int, Tensor};
-use ppgn_nn::kernels::Product;
-use ppgn_nn::{Dense, Pooling, PpgnConfig, Quotient, Result, Scale};
+use crate::gather::Gather;
+use crate::meeting::Meeting;
+use crate::messages::Messages;
+use crate::pool::Pools;
+use crate::transfer::Link;
+use burn::tensor::Tensor;
+use ppgn_nn::{Dense, Error, Level, PpgnConfig, Quotient, Result, Space as Host};
+use std::sync::Arc;
 
-/// What the rows of a batch are.
+/// What the rows of a batch are: one step per block.
 #[derive(Debug, Clone)]
-pub(crate) enum Space {
-    /// Every tuple of nodes.
-    Dense { space: Dense, masks: Box<Masks> },
-    /// Every colour of tuples: what leads from each level to the next.
-    Quotient(Vec<Step>),
+pub(crate) struct Space {
+    pub(crate) steps: Vec<Arc<Step>>,
+    /// The most rows or tuples that exist at once.
+    pub(crate) largest: usize,
 }
 
 /// What leads from the rows of one level to those of the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
-    /// The row below of every row.
-    parents: Tensor<1, Int>,
-    /// The way through the dense space; nothing where no graph has a node.
-    meeting: Option<Meeting>,
-    /// Pooling above, where the network pools.
-    segments: Option<Segments>,
+    /// The row below of every row; nothing where they are the same.
+    pub(crate) lift: Option<Gather>,
+    /// How rows meet as tuples; nothing where no graph has a node, and at order 1.
+    pub(crate) meeting: Option<Meeting>,
+    /// How nodes hear from their neighbours, at order 1.
+    pub(crate) messages: Option<Messages>,
+    /// The transposed pairs of the rows below, where blocks see them.
+    pub(crate) partners: Option<Partners>,
+    /// What the suffix takes of the rows above, where it reads them.
+    pub(crate) read: Option<Read>,
 }
 
-/// Rows of colours meet as all tuples of the graphs that have an example of a colour above.
+/// The transposed pair of every row, and 1 on the diagonal, `[rows, 1]`.
 #[derive(Debug, Clone)]
-struct Meeting {
-    dense: Dense,
-    /// The row below of every tuple.
-    spread: Tensor<1, Int>,
-    /// The tuple of every row above.
-    read: Tensor<1, Int>,
+pub(crate) struct Partners {
+    pub(crate) rows: Gather,
+    pub(crate) diagonal: Tensor<2>,
+}
+
+/// What the suffix takes.
+#[derive(Debug, Clone)]
+pub(crate) enum Read {
+    /// Pooled rows, per graph.
+    Pools(Pools),
+    /// The rows of nodes or pairs; nothing where these are the rows.
+    Items(Option<Gather>),
 }
 
 impl Space {
-    /// The space of a batch that fits the configuration.
-    pub(crate) fn new(
-        space: &ppgn_nn::Space,
-        config: &PpgnConfig,
-        dtype: DType,
-        device: &Device,
-    ) -> Result<Self> {
-        match space {
-            ppgn_nn::Space::Dense(space) => {
-                Ok(Space::Dense { space: space.clone(), masks: Box::new(Masks::new(space, device)) })
-            }
-            ppgn_nn::Space::Quotient(quotient) => {
-                let step = |level: usize| {
-                    let pools = config.pools_after(level);
-                    Ok(Step {
-                        parents: indices(places(quotient.parents(level + 1)), device),
-                        meeting: Meeting::new(quotient, level, device)?,
-                        segments: pools.then(|| Segments::new(quotient, level + 1, dtype, device)),
-                    })
-                };
-                Ok(Space::Quotient((0..config.blocks.len()).map(step).collect::<Result<_>>()?))
-            }
-            _ => Err(ppgn_nn::Error::Call("the composition does not know the batch's space".into())),
-        }
-    }
-
-    /// The rows of `level` as rows of `level + 1`.
-    ///
-    /// # Shapes
-    /// - `x`: `[rows(level), channels]`
-    /// - result: `[rows(level + 1), channels]`
-    pub(crate) fn lift(&self, level: usize, x: Tensor<2>) -> Tensor<2> {
-        match self {
-            Space::Dense { .. } => x,
-            Space::Quotient(steps) => x.select(0, steps[level].parents.clone()),
-        }
-    }
-
-    /// How the outputs of MLPs meet: see [`product::product`].
-    ///
-    /// # Shapes
-    /// - `ys`, each: `[rows(level), channels]`
-    /// - result: `[rows(level + 1), channels]`; `[rows(level + 1), order * channels]` for `Sums`
-    pub(crate) fn product(&self, level: usize, kind: Product, ys: Vec<Tensor<2>>, scale: Scale) -> Tensor<2> {
-        match self {
-            Space::Dense { space, .. } => product::product(space, kind, &ys, scale),
-            Space::Quotient(steps) => match &steps[level].meeting {
-                Some(Meeting { dense, spread, read }) => {
-                    let ys: Vec<_> = ys.into_iter().map(|y| y.select(0, spread.clone())).collect(); // [tuples, channels]
-                    product::product(dense, kind, &ys, scale).select(0, read.clone())
-                }
-                None => product::nothing(kind, &ys),
-            },
-        }
-    }
-
-    /// Per graph, over the tuples of every pattern.
-    ///
-    /// # Shapes
-    /// - `x`: `[rows(level), channels]`
-    /// - result: `[graphs, patterns * channels]`, in the order in which the graphs were given
-    ///
-    /// # Panics
-    /// On the quotient, at a level after which the network does not pool.
-    pub(crate) fn pool(&self, level: usize, x: Tensor<2>, pooling: Pooling) -> Tensor<2> {
-        match self {
-            Space::Dense { space, masks } => masks.pool(space, x, pooling),
-            Space::Quotient(steps) => {
-                let segments = steps[level - 1].segments.as_ref();
-                segments.expect("the network pools after this level").pool(x, pooling)
-            }
-        }
-    }
-
-    /// The space of all pairs.
-    ///
-    /// # Panics
-    /// On the quotient: networks with linear equivariant layers refuse it.
-    pub(crate) fn pairs(&self) -> &Dense {
-        match self {
-            Space::Dense { space, .. } => space,
-            Space::Quotient(_) => panic!("linear equivariant layers need the dense space"),
-        }
+    /// The space of a batch that fits the configuration. O(blocks * tuples).
+    pub(crate) fn new(link: &Link, space: &Host, config: &PpgnConfig, padding: f64) -> Result<Self> {
+        let steps = match space {
+            Host::Dense(dense) => dense_steps(link, space, dense, config, padding),
+            Host::Quotient(quotient) => (0..config.blocks.len())
+                .map(|level| Ok(Arc::new(quotient_step(link, space, quotient, level, config, padding)?)))
+                .collect::<Result<Vec<_>>>()?,
+            _ => return Err(Error::Call("the composition does not know the batch's space".into())),
+        };
+        let rows = (0..=config.blocks.len()).map(|level| space.rows(level));
+        let tuples = steps.iter().filter_map(|step| step.meeting.as_ref()).map(|meeting| meeting.tuples);
+        let largest = rows.chain(tuples).max().unwrap_or(0);
+        Ok(Space { steps, largest })
     }
 }
 
-impl Meeting {
-    fn new(space: &Quotient, level: usize, device: &Device) -> Result<Option<Self>> {
-        let examples = space.examples(level + 1);
-        let mut graphs: Vec<usize> = examples.iter().map(|example| example.graph as usize).collect();
-        graphs.dedup(); // examples are in the order of graphs
-        if graphs.is_empty() {
-            return Ok(None);
+/// All levels of the dense space are the same, but for what the suffix reads.
+fn dense_steps(
+    link: &Link,
+    space: &Host,
+    dense: &Dense,
+    config: &PpgnConfig,
+    padding: f64,
+) -> Vec<Arc<Step>> {
+    let messages = space.messages(1).map(|messages| Messages::new(link, messages, dense.rows()));
+    let meeting = messages
+        .is_none()
+        .then(|| Meeting::dense(link, dense, config.scale, padding, config.needs_pairs().is_some()));
+    let partners = sees_transposes(config).then(|| {
+        let mut partners: Vec<u32> = vec![0; dense.rows()];
+        let mut diagonal = vec![0.0; dense.rows()];
+        for (n, start) in dense.starts() {
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                partners[start + i * n + j] = (start + j * n + i) as u32;
+            }
+            (0..n).for_each(|i| diagonal[start + i * n + i] = 1.0);
         }
-        let nodes: Vec<usize> = graphs.iter().map(|&graph| space.nodes()[graph]).collect();
-        let dense = Dense::of_tuples(space.order(), &nodes)?;
-        let mut spread = Vec::with_capacity(dense.rows());
-        let mut starts = vec![0; space.graphs()];
-        for &lies in dense.given() {
-            starts[graphs[lies]] = spread.len();
-            spread.extend(places(space.matrix(level, graphs[lies])));
+        Partners::new(link, &partners, &diagonal)
+    });
+    let read = match config.level {
+        Level::Graph => Read::Pools(Pools::dense(link, dense)),
+        level => {
+            let mut starts = vec![(0, 0); dense.graphs()];
+            dense.given().iter().zip(dense.starts()).for_each(|(&graph, first)| starts[graph] = first);
+            let rows: Vec<u32> = starts
+                .iter()
+                .flat_map(|&(nodes, start)| {
+                    places(level, config.order, nodes).map(move |p| (start + p) as u32)
+                })
+                .collect();
+            Read::items(link, &rows, dense.rows())
         }
-        let read = examples.iter().map(|example| starts[example.graph as usize] + example.place as usize);
-        let (spread, read) = (indices(spread, device), indices(read, device));
-        Ok(Some(Meeting { dense, spread, read }))
+    };
+    let step = |read| {
+        Arc::new(Step {
+            lift: None,
+            meeting: meeting.clone(),
+            messages: messages.clone(),
+            partners: partners.clone(),
+            read,
+        })
+    };
+    let (plain, reading) = (step(None), step(Some(read)));
+    (0..config.blocks.len())
+        .map(|l| if config.pools_after(l) { reading.clone() } else { plain.clone() })
+        .collect()
+}
+
+fn quotient_step(
+    link: &Link,
+    space: &Host,
+    quotient: &Quotient,
+    level: usize,
+    config: &PpgnConfig,
+    padding: f64,
+) -> Result<Step> {
+    let below = quotient.rows(level);
+    let messages = space.messages(level + 1).map(|messages| Messages::new(link, messages, below));
+    let meeting = match messages {
+        Some(_) => None,
+        None => Meeting::quotient(link, quotient, level, config.scale, padding)?,
+    };
+    let graphs = || (0..quotient.graphs()).map(|graph| (quotient.nodes()[graph], graph));
+    let partners = sees_transposes(config).then(|| {
+        let (mut partners, mut diagonal) = (vec![0; below], vec![0.0; below]);
+        for (n, graph) in graphs() {
+            let matrix = quotient.matrix(level, graph);
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                partners[matrix[i * n + j] as usize] = matrix[j * n + i];
+            }
+            (0..n).for_each(|i| diagonal[matrix[i * n + i] as usize] = 1.0);
+        }
+        Partners::new(link, &partners, &diagonal)
+    });
+    let read = config.pools_after(level).then(|| match config.level {
+        Level::Graph => Read::Pools(Pools::quotient(link, quotient, level + 1)),
+        of => {
+            let rows: Vec<u32> = graphs()
+                .flat_map(|(nodes, graph)| {
+                    let matrix = quotient.matrix(level + 1, graph);
+                    places(of, config.order, nodes).map(move |place| matrix[place])
+                })
+                .collect();
+            Read::items(link, &rows, quotient.rows(level + 1))
+        }
+    });
+    let lift = Some(Gather::new(link, quotient.parents(level + 1), below));
+    Ok(Step { lift, meeting, messages, partners, read })
+}
+
+/// Whether blocks see transposed pairs and the identity.
+fn sees_transposes(config: &PpgnConfig) -> bool {
+    config.descriptions().iter().any(|block| block.identity)
+}
+
+/// The tuples of a graph that have outputs.
+fn places(level: Level, order: usize, nodes: usize) -> impl Iterator<Item = usize> {
+    let step = if level == Level::Node && order == 2 { nodes + 1 } else { 1 };
+    (0..nodes.pow(order as u32)).step_by(step)
+}
+
+impl Partners {
+    fn new(link: &Link, partners: &[u32], diagonal: &[f64]) -> Self {
+        let diagonal = link.numbers("the identity", diagonal, [diagonal.len(), 1]);
+        Partners { rows: Gather::new(link, partners, partners.len()), diagonal }
     }
 }
 
-fn places(rows: &[u32]) -> impl Iterator<Item = usize> {
-    rows.iter().map(|&row| row as usize)
+impl Read {
+    fn items(link: &Link, rows: &[u32], below: usize) -> Self {
+        let same = rows.len() == below && rows.iter().enumerate().all(|(place, &row)| place == row as usize);
+        Read::Items((!same).then(|| Gather::new(link, rows, below)))
+    }
 }

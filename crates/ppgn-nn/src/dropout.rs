@@ -53,6 +53,14 @@ impl Dropout<'_> {
         (0..features).map(|_| if random.unit() < self.probability { 0.0 } else { left }).collect()
     }
 
+    /// What a network of this configuration multiplies by on graphs with these numbers of nodes: its features, one matrix per
+    /// block that the suffix reads, and the outputs of the suffix's hidden layers, `[graphs, width]` each (`[nodes or pairs,
+    /// width]` where those have outputs).
+    pub fn matrices(&self, config: &PpgnConfig, nodes: &[usize]) -> Result<[Vec<Vec<f64>>; 2]> {
+        let Masks { pooled, hidden } = self.masks::<f64>(config, &config.widths(), nodes)?;
+        Ok([pooled, hidden])
+    }
+
     /// The masks for a network of this configuration, whose layers have these widths before the first block and after
     /// each, on a batch of graphs with these numbers of nodes.
     pub(crate) fn masks<T: Real>(

@@ -33,6 +33,7 @@ mod adam;
 mod average;
 mod batch;
 mod config;
+pub mod device;
 mod dropout;
 mod edges;
 mod engine;
@@ -63,7 +64,7 @@ pub use config::{Activation, BlockConfig, Level, M3, M4, Norm, Pooling, PpgnConf
 pub use dropout::Dropout;
 pub use error::{Error, Result};
 pub use layout::{Array, Layout, Part};
-pub use loss::{Evaluated, Loss};
+pub use loss::{Evaluated, Loss, Terms};
 pub use matrix::Matrix;
 pub use model::Model;
 pub use network::{Ppgn, Step};

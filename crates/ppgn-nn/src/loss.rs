@@ -47,7 +47,87 @@ pub struct Evaluated {
     pub gradient: Matrix,
 }
 
+/// A loss as plain matrices, `[rows, outputs]` each and row-major, for devices that compute it by themselves: every term of the
+/// loss is a function of one row of scores s, weighted. What is missing has the weight 0.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Terms {
+    /// `- sum of weights * log softmax(s)`: the weight of a row stands at its class.
+    CrossEntropy {
+        /// The weights.
+        weights: Vec<f64>,
+    },
+    /// `sum of positive * log(1 + exp(-s)) + negative * log(1 + exp(s))`.
+    Binary {
+        /// The weights of the label 1, times it.
+        positive: Vec<f64>,
+        /// The weights of the label 0, times what the label lacks of 1.
+        negative: Vec<f64>,
+    },
+    /// `sum of weights * |s - targets|`.
+    Absolute {
+        /// The weights.
+        weights: Vec<f64>,
+        /// The targets, 0 where one is missing.
+        targets: Vec<f64>,
+    },
+    /// `sum of weights * (s - targets)^2`.
+    Squared {
+        /// The weights.
+        weights: Vec<f64>,
+        /// The targets, 0 where one is missing.
+        targets: Vec<f64>,
+    },
+}
+
 impl<'a> Loss<'a> {
+    /// The loss of this many rows of scores as plain matrices.
+    ///
+    /// ```
+    /// use ppgn_nn::{Loss, Terms};
+    /// let loss = Loss::cross_entropy(&[1, 0]).graph_weights(&[1.0, 2.0]);
+    /// assert_eq!(loss.terms(2, 2)?, Terms::CrossEntropy { weights: vec![0.0, 1.0, 2.0, 0.0] });
+    /// # Ok::<(), ppgn_nn::Error>(())
+    /// ```
+    pub fn terms(&self, rows: usize, outputs: usize) -> Result<Terms> {
+        self.check(rows, outputs)?;
+        let Weights { graphs, columns, positive, present } = self.weights;
+        let one = |weights: Option<&[f64]>, at: usize| weights.map_or(1.0, |weights| weights[at]);
+        let is_present = |place: usize| present.is_none_or(|present| present[place]);
+        // By place: the weight, and the value it is of.
+        let each = |values: &[f64]| -> (Vec<f64>, Vec<f64>) {
+            let at = |(place, &value): (usize, &f64)| match is_present(place) {
+                true => (one(graphs, place / outputs) * one(columns, place % outputs), value),
+                false => (0.0, 0.0),
+            };
+            values.iter().enumerate().map(at).unzip()
+        };
+        Ok(match self.against {
+            Against::Classes(classes) => {
+                let mut weights = vec![0.0; rows * outputs];
+                for (row, &class) in classes.iter().enumerate().filter(|(row, _)| is_present(*row)) {
+                    weights[row * outputs + class] = one(graphs, row) * one(columns, class);
+                }
+                Terms::CrossEntropy { weights }
+            }
+            Against::Labels(labels) => {
+                let (weights, labels) = each(labels);
+                let both = weights.iter().zip(&labels).enumerate().map(|(place, (weight, label))| {
+                    (weight * label * one(positive, place % outputs), weight * (1.0 - label))
+                });
+                let (positive, negative) = both.unzip();
+                Terms::Binary { positive, negative }
+            }
+            Against::Absolute(targets) => {
+                let (weights, targets) = each(targets);
+                Terms::Absolute { weights, targets }
+            }
+            Against::Squared(targets) => {
+                let (weights, targets) = each(targets);
+                Terms::Squared { weights, targets }
+            }
+        })
+    }
+
     fn new(against: Against<'a>) -> Self {
         Loss { against, weights: Weights::default() }
     }
@@ -101,7 +181,7 @@ impl<'a> Loss<'a> {
 
     /// The loss of these scores, `[graphs, outputs]`.
     pub fn of(&self, scores: &Matrix) -> Result<Evaluated> {
-        self.check(scores)?;
+        self.check(scores.rows(), scores.columns())?;
         let outputs = scores.columns();
         let weights = &self.weights;
         let (value, gradient): (f64, Values) = each!(scores.values(), scores => {
@@ -116,8 +196,7 @@ impl<'a> Loss<'a> {
         Ok(Evaluated { value, gradient: Matrix::new(scores.rows(), outputs, gradient)? })
     }
 
-    fn check(&self, scores: &Matrix) -> Result<()> {
-        let (graphs, outputs) = (scores.rows(), scores.columns());
+    fn check(&self, graphs: usize, outputs: usize) -> Result<()> {
         let present = |place: usize| self.weights.present.is_none_or(|p| p.get(place) == Some(&true));
         let values = match self.against {
             Against::Classes(classes) => {
@@ -154,6 +233,44 @@ fn length(what: &str, found: usize, expected: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The losses written out from their terms.
+    #[test]
+    fn terms_are_those_of_the_loss() {
+        let scores: Vec<f64> = vec![0.3, -1.2, 2.0, 0.0, 0.7, -0.4];
+        let matrix = Matrix::new(2, 3, Values::F64(scores.clone())).unwrap();
+        let of = |loss: Loss<'_>| (loss.of(&matrix).unwrap().value, loss.terms(2, 3).unwrap());
+        let (graphs, columns, positive) = ([0.5, 2.0], [1.0, 0.25, 3.0], [2.0, 1.0, 0.5]);
+        let present = [true, false, true, true, true, false];
+        let softplus = |x: f64| x.exp().ln_1p();
+        let loss = Loss::cross_entropy(&[2, 9])
+            .graph_weights(&graphs)
+            .column_weights(&columns)
+            .present(&[true, false]);
+        let (value, terms) = of(loss);
+        let Terms::CrossEntropy { weights } = terms else { panic!("{terms:?}") };
+        let sum = |row: usize| scores[3 * row..][..3].iter().map(|s| s.exp()).sum::<f64>().ln();
+        let found: f64 = weights.iter().enumerate().map(|(at, w)| w * (sum(at / 3) - scores[at])).sum();
+        assert!((value - found).abs() < 1e-12);
+        let labels = [1.0, 0.0, 0.3, 1.0, 1.0, f64::NAN];
+        let loss = Loss::binary_cross_entropy(&labels).graph_weights(&graphs).column_weights(&columns);
+        let (value, terms) = of(loss.positive_weights(&positive).present(&present));
+        let Terms::Binary { positive, negative } = terms else { panic!("{terms:?}") };
+        let both = positive.iter().zip(&negative).zip(&scores);
+        let found: f64 = both.map(|((p, n), &s)| p * softplus(-s) + n * softplus(s)).sum();
+        assert!((value - found).abs() < 1e-12);
+        for square in [false, true] {
+            let loss = if square { Loss::squared_error(&labels) } else { Loss::absolute_error(&labels) };
+            let (value, terms) = of(loss.graph_weights(&graphs).present(&present));
+            let (Terms::Absolute { weights, targets } | Terms::Squared { weights, targets }) = terms else {
+                panic!("{terms:?}")
+            };
+            let term = |d: f64| if square { d * d } else { d.abs() };
+            let all = weights.iter().zip(&targets).zip(&scores);
+            assert!((value - all.map(|((w, t), s)| w * term(s - t)).sum::<f64>()).abs() < 1e-12);
+        }
+        assert!(Loss::cross_entropy(&[0]).terms(2, 3).unwrap_err().is_call());
+    }
 
     #[test]
     fn invalid_arguments_are_errors() {

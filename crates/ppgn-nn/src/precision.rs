@@ -19,6 +19,14 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// The bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Precision::F32 => size_of::<f32>(),
+            Precision::F64 => size_of::<f64>(),
+        }
+    }
+
     /// Its name in settings: `f32` or `f64`.
     pub fn name(self) -> &'static str {
         match self {

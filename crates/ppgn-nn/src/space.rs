@@ -14,6 +14,7 @@
 use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::quotient::Quotient;
+use ppgn_kernels::Messages;
 use std::sync::Arc;
 
 /// What the rows of a batch are.
@@ -49,6 +50,15 @@ impl Space {
             Space::Dense(dense) => dense.firsts().into_iter().map(|(nodes, _)| nodes).collect(),
             Space::Quotient(quotient) => quotient.nodes().to_vec(),
         }
+    }
+
+    /// Who the rows of a level hear from, those of the level below; at order 1 only, and not at level 0.
+    pub fn messages(&self, level: usize) -> Option<Messages<'_>> {
+        let edges = match self {
+            Space::Dense(dense) => dense.edges.as_deref(),
+            Space::Quotient(quotient) => quotient.levels[level].edges.as_ref(),
+        };
+        edges.map(Edges::messages)
     }
 
     /// The number of rows before block `level` (and after block `level - 1`).

@@ -9,6 +9,7 @@ mod arrays;
 mod bytes;
 mod compute;
 mod dataset;
+mod device;
 mod error;
 mod express;
 mod graph;

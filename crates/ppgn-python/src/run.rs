@@ -3,6 +3,7 @@
 use crate::arrays::{reals, shaped};
 use crate::compute::{Message, beside, on_pool, threads};
 use crate::dataset::Dataset;
+use crate::device::device;
 use crate::error::OrRaise;
 use crate::network::Network;
 use crate::settings::overrides;
@@ -38,6 +39,8 @@ pub(crate) struct Asked {
     /// The number of epochs in all of a run that is there already.
     #[pyo3(item)]
     extend: Option<usize>,
+    #[pyo3(item)]
+    device: String,
     #[pyo3(item)]
     threads: Option<usize>,
     #[pyo3(item)]
@@ -76,6 +79,7 @@ pub(crate) fn fit(
     let session = Session::default()
         .with_interrupt(interrupt.clone())
         .with_max_memory(asked.max_memory)
+        .with_device(device(&asked.device)?)
         .with_threads(asked.threads.unwrap_or_else(threads))
         .or_raise()?;
     let watched = watch.is_some();
@@ -154,10 +158,11 @@ type Table<'py> = Bound<'py, PyArrayDyn<f64>>;
 #[pymethods]
 impl Predictor {
     #[new]
-    #[pyo3(signature = (run, max_memory=None))]
-    fn new(py: Python<'_>, run: PathBuf, max_memory: Option<u64>) -> PyResult<Self> {
+    #[pyo3(signature = (run, max_memory=None, device="cpu"))]
+    fn new(py: Python<'_>, run: PathBuf, max_memory: Option<u64>, device: &str) -> PyResult<Self> {
+        let device = self::device(device)?;
         on_pool(py, |_| {
-            let session = Session::default().with_max_memory(max_memory);
+            let session = Session::default().with_max_memory(max_memory).with_device(device);
             let opened = ppgn_train::Predictor::open(&session, &run);
             opened.map(|inner| Predictor { inner: inner.for_all_pairs() })
         })

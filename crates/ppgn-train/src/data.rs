@@ -10,7 +10,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Graph, Target};
-use ppgn_nn::{Batch, Evaluated, Level, Loss, Matrix, PpgnConfig, Precision};
+use ppgn_nn::{Batch, Evaluated, Level, Loss, Matrix, PpgnConfig, Precision, Terms};
 use serde::{Deserialize, Serialize};
 
 /// What is predicted.
@@ -330,6 +330,16 @@ impl Prepared {
         Ok(Batch::of(&self.network, &self.encoder, &graphs, self.precision)?)
     }
 
+    /// The rows of a batch of these graphs at so many levels, from the first.
+    pub(crate) fn rows_of_levels(&self, graphs: &[u32], levels: usize) -> Result<Vec<usize>> {
+        if self.space.colours.is_some() {
+            let batch = self.batch(graphs)?;
+            return Ok((0..levels).map(|level| batch.space().rows(level)).collect());
+        }
+        let rows = |&graph: &u32| self.dataset.graph(graph as usize).nodes().pow(self.network.order as u32);
+        Ok(vec![graphs.iter().map(rows).sum(); levels])
+    }
+
     /// A loss that was summed over what is known of these graphs, as a mean: over the sum of the sample weights.
     pub(crate) fn mean_loss(&self, sum: f64, graphs: &[u32]) -> f64 {
         let n: f64 = self.labelling.weighted(graphs, &self.sample_weights).map(|(w, _)| w).sum();
@@ -348,26 +358,43 @@ impl Prepared {
 
     /// The loss of scores for these graphs, or for all their nodes or pairs, summed over what is known of them.
     pub(crate) fn loss(&self, scores: &Matrix, graphs: &[u32]) -> ppgn_nn::Result<Evaluated> {
+        self.loss_of(scores, self.placed(graphs, scores.rows()))
+    }
+
+    /// The loss of these graphs as plain matrices, for a device.
+    pub(crate) fn terms(&self, graphs: &[u32]) -> ppgn_nn::Result<Terms> {
+        let nodes = |&graph: &u32| self.dataset.graph(graph as usize).nodes();
+        let items: usize = graphs.iter().map(|graph| self.network.level.items(nodes(graph))).sum();
+        self.with_loss(self.placed(graphs, items), |loss| loss.terms(items, self.network.outputs))
+    }
+
+    /// What is known of these graphs, among all of their items.
+    fn placed(&self, graphs: &[u32], items: usize) -> KnownRows {
         let known = self.known(graphs);
         if self.network.level == Level::Graph {
-            return self.loss_of(scores, known);
+            return known;
         }
         // What is known stands among what is not.
         let places = self.labelling.places_in(&self.dataset, graphs);
         let width = if let Goal::Classes(_) = &self.goal { 0 } else { self.goal.outputs() };
-        self.loss_of(scores, known.among(&places, scores.rows(), width))
+        known.among(&places, items, width)
     }
 
     /// The loss of scores against what is known of each row.
     pub(crate) fn loss_of(&self, scores: &Matrix, known: KnownRows) -> ppgn_nn::Result<Evaluated> {
+        self.with_loss(known, |loss| loss.of(scores))
+    }
+
+    /// Does something with the loss against what is known of each row.
+    fn with_loss<T>(&self, known: KnownRows, work: impl FnOnce(Loss<'_>) -> T) -> T {
         let KnownRows { classes, values, samples } = known;
         if let Goal::Classes(_) = &self.goal {
             let present: Vec<bool> = classes.iter().map(Option::is_some).collect();
             let classes: Vec<usize> = classes.into_iter().map(Option::unwrap_or_default).collect();
             let loss = counted(Loss::cross_entropy(&classes), &samples).present(&present);
             return match self.weights.is_empty() {
-                true => loss.of(scores),
-                false => loss.column_weights(&self.weights).of(scores),
+                true => work(loss),
+                false => work(loss.column_weights(&self.weights)),
             };
         }
         let present: Vec<bool> = values.iter().map(|y| !y.is_nan()).collect();
@@ -375,11 +402,11 @@ impl Prepared {
             Goal::Labels(_) => {
                 let loss = counted(Loss::binary_cross_entropy(&values), &samples).present(&present);
                 match self.weights.is_empty() {
-                    true => loss.of(scores),
-                    false => loss.positive_weights(&self.weights).of(scores),
+                    true => work(loss),
+                    false => work(loss.positive_weights(&self.weights)),
                 }
             }
-            _ => counted(Loss::absolute_error(&values), &samples).present(&present).of(scores),
+            _ => work(counted(Loss::absolute_error(&values), &samples).present(&present)),
         }
     }
 

@@ -186,6 +186,16 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A GPU that is not there, or that the build cannot use.
+    #[error("{}", no_device(*.number, *.supported, .found))]
+    NoDevice {
+        /// Its number.
+        number: usize,
+        /// Whether the build can use GPUs.
+        supported: bool,
+        /// Those that there are.
+        found: Vec<String>,
+    },
     /// The session's interrupt was set.
     #[error("interrupted")]
     Interrupted,
@@ -264,6 +274,14 @@ impl std::fmt::Display for NotFinite {
     }
 }
 
+fn no_device(number: usize, supported: bool, found: &[String]) -> String {
+    match (supported, found) {
+        (false, _) => "this is a build of ppgn without GPU support".into(),
+        (true, []) => "there is no GPU that this build of ppgn can use".into(),
+        (true, found) => format!("there is no GPU number {number}; there are, from 0: {}", found.join(", ")),
+    }
+}
+
 impl Error {
     /// An [`Error::Settings`] with this text.
     pub fn settings(message: impl Into<String>) -> Self {
@@ -295,6 +313,7 @@ impl Error {
             | Error::NoValidation
             | Error::Shortened { .. }
             | Error::Varied { .. }
+            | Error::NoDevice { .. }
             | Error::VariedSeed { .. } => true,
             Error::Run { .. }
             | Error::Memory { .. }

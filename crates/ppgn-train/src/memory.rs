@@ -338,7 +338,7 @@ fn most(end: usize, is: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Checks, before a run folder is made, that the memory for training is there; gives the bytes that a run takes at most,
+/// Checks, before a run folder is made, that the memory for training is there, and that the session's device can train; gives the bytes that a run takes at most,
 /// by an estimate.
 ///
 /// Where only the quotient space might fit, and the settings allow it, the graphs are coloured to find out; the session
@@ -358,6 +358,7 @@ fn most(end: usize, is: impl Fn(usize) -> bool) -> usize {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn check_memory(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<u64> {
+    crate::remote::check(session, settings, dataset)?;
     if let Some(trained) = settings.trained() {
         let (config, training) = (&settings.network, &settings.training);
         let guard = Guard::new(session, config, training.precision, dataset, None);

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::items::Items;
 use crate::memory::{admit, check_prediction};
 use crate::metrics::{argmax, sigmoid, softmax};
+use crate::remote::Remote;
 use crate::run::{Run, Warning, exists, read_best, read_config, read_state};
 use crate::session::Session;
 use crate::settings::{Learned, Settings};
@@ -14,6 +15,7 @@ use ppgn_nn::compile;
 use ppgn_nn::{Batch, ColouringOptions, Colours, Level, Matrix, Ppgn, SpaceChoice};
 use ppgn_wl::Interrupt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The prediction for a graph, a node or a pair of nodes.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,8 @@ pub struct Predictor {
     settings: Settings,
     encoder: Encoder,
     network: Ppgn,
+    /// It on the session's device, if there is one.
+    remote: Option<Arc<Remote>>,
     warnings: Vec<Warning>,
 }
 
@@ -59,7 +63,8 @@ impl Predictor {
         let network = best.network.with_workspace(session.workspace());
         let encoder = settings.encoding.encoder(&settings.schema)?;
         let warnings = best.warning.into_iter().collect();
-        Ok(Predictor { session: session.clone(), settings, encoder, network, warnings })
+        let remote = Remote::load(session, &network)?.map(Arc::new);
+        Ok(Predictor { session: session.clone(), settings, encoder, network, remote, warnings })
     }
 
     /// The same network, stopped by this interrupt instead of the session's: for one call of several. The weights are
@@ -100,12 +105,18 @@ impl Predictor {
     /// The raw outputs of every graph, node or pair, in the order of [`Items`]; [`Error::NoPrediction`] where one is not finite.
     pub fn scores(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
         let (level, pairs) = (self.settings.network.level, self.settings.pairs);
-        self.rows(dataset, "scores", level, pairs, |batch| self.network.forward(batch))
+        self.rows(dataset, "scores", level, pairs, |batch| match &self.remote {
+            Some(remote) => remote.forward(batch),
+            None => self.network.forward(batch),
+        })
     }
 
     /// The pooled features of every graph, in order; [`Error::NoPrediction`] where one is not finite.
     pub fn embed(&self, dataset: &Dataset) -> Result<Vec<Vec<f64>>> {
-        self.rows(dataset, "features", Level::Graph, Learned::All, |batch| self.network.embed(batch))
+        self.rows(dataset, "features", Level::Graph, Learned::All, |batch| match &self.remote {
+            Some(remote) => remote.embed(batch),
+            None => self.network.embed(batch),
+        })
     }
 
     /// The prediction for every graph, node or pair that was learned, in the order of [`Items`].

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::ranks::Ranks;
 use crate::space::ColourCache;
+use ppgn_nn::device::Accelerator;
 use ppgn_nn::{Colours, Workspace};
 use ppgn_wl::Interrupt;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ pub struct Session {
     colours: Arc<ColourCache>,
     workspace: Workspace,
     ranks: Option<Ranks>,
+    device: Option<Arc<dyn Accelerator>>,
 }
 
 impl Session {
@@ -81,6 +83,17 @@ impl Session {
     /// Whether this process writes what concerns all ranks: rank 0 does, and a process that is alone.
     pub fn leads(&self) -> bool {
         self.ranks().is_none_or(Ranks::leads)
+    }
+
+    /// The same session with a device that trains and predicts instead of the CPU engine.
+    pub fn with_device(mut self, device: Option<Arc<dyn Accelerator>>) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// The device that trains and predicts; nothing for the CPU engine.
+    pub fn device(&self) -> Option<&dyn Accelerator> {
+        self.device.as_deref()
     }
 
     /// The cache folder.

@@ -5,6 +5,7 @@ use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Last, Part, Sets, Sums};
 use crate::ranks::{Ranks, Team};
+use crate::remote::{Evaluated, Now, Remote, Scores};
 use crate::report;
 use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_best, read_state};
 use crate::session::Session;
@@ -71,6 +72,11 @@ pub enum Outcome {
 ///
 /// Where the session has several [ranks](crate::ranks), this is for rank 0; the others [`follow`].
 pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    if session.device().is_some() && session.ranks().is_some() {
+        return Err(Error::settings(
+            "ranks do not share steps on devices: train on the CPU, or with one rank",
+        ));
+    }
     let restored = run.restore()?;
     let mut go_on = true;
     for warning in restored.iter().flat_map(|restored| &restored.warnings) {
@@ -164,6 +170,8 @@ struct Learner {
     adam: Adam,
     /// The averaged weights, if they are asked for.
     average: Option<Average>,
+    /// The same on a device, which trains then.
+    remote: Option<Remote>,
 }
 
 impl Learner {
@@ -174,7 +182,7 @@ impl Learner {
         let average = (settings.training.ema > 0.0)
             .then(|| arrays(&network).map(|weights| Average::new(settings.training.ema, &weights)))
             .transpose()?;
-        Ok(Learner { network, adam, average })
+        Ok(Learner { network, adam, average, remote: None })
     }
 
     /// Makes all ranks start from the state of rank 0.
@@ -189,6 +197,14 @@ impl Learner {
         }
         self.adam.steps = ranks.decided(|| self.adam.steps)?;
         Ok(())
+    }
+
+    /// Fetches the state of the training from the device, if there is one.
+    fn fetch(&mut self) -> Result<()> {
+        match &self.remote {
+            Some(remote) => remote.fetch(&mut self.network, &mut self.adam, self.average.as_mut()),
+            None => Ok(()),
+        }
     }
 
     /// The figures of an epoch on the validation and the test set: of the network that stands for it, which is given too
@@ -206,12 +222,14 @@ impl Learner {
             .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
             .transpose()?
             .map(|network| network.with_workspace(session.workspace()));
-        let figures = |network: &Ppgn| -> Result<Last> {
+        let figures = |network: &Ppgn, averaged: bool| -> Result<Last> {
+            let there = self.remote.as_ref().map(|remote| Evaluated { remote, averaged });
+            let network = there.as_ref().map_or(network as &dyn Scores, |there| there);
             let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch, team);
             Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
         };
-        let stands = figures(averaged.as_ref().unwrap_or(&self.network))?;
-        let last = averaged.is_some().then(|| figures(&self.network)).transpose()?;
+        let stands = figures(averaged.as_ref().unwrap_or(&self.network), averaged.is_some())?;
+        let last = averaged.is_some().then(|| figures(&self.network, false)).transpose()?;
         Ok(Evaluation { averaged, stands, last })
     }
 }
@@ -245,7 +263,7 @@ fn epochs(
     let restored = match restored {
         Some(restored) => restored,
         None => {
-            let Learner { network, adam, average } = Learner::new(settings)?;
+            let Learner { network, adam, average, .. } = Learner::new(settings)?;
             let state = State { epoch: 0, steps: 0, best: None, digests: None };
             let (history, warnings) = (History::new(), Vec::new());
             Restored { network, adam, average, state, history, best_is_ahead: false, warnings }
@@ -256,7 +274,7 @@ fn epochs(
         return Ok(Outcome::Stopped { epochs: state.epoch });
     }
     let network = network.with_workspace(session.workspace());
-    let mut learner = Learner { network, adam, average };
+    let mut learner = Learner { network, adam, average, remote: None };
     let team = session.ranks().map(|ranks| {
         learner.synchronise(ranks)?;
         Team::start(ranks, prepared)
@@ -264,6 +282,8 @@ fn epochs(
     let team = team.transpose()?;
     let team = team.as_ref();
     run.cut_metrics(state.epoch)?;
+    let Learner { network, adam, average, .. } = &learner;
+    learner.remote = Remote::train(session, prepared, network, adam, average.as_ref())?;
     let metric = settings.training.select.metric;
     // The best epoch before any is 0, and so is the state's.
     let is_over = |state: &State| {
@@ -280,8 +300,9 @@ fn epochs(
         let Some(train) = one_epoch(settings, prepared, &mut learner, number, rate, team, watcher)? else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
+        learner.fetch()?;
         let Evaluation { averaged, stands, last } = learner.evaluate(session, settings, prepared, team)?;
-        let Learner { network, adam, average } = &learner;
+        let Learner { network, adam, average, .. } = &learner;
         // The network that stands for the epoch.
         let chosen = averaged.as_ref().unwrap_or(network);
         let epoch =
@@ -351,7 +372,8 @@ fn one_epoch(
     let (training, seed) = (&settings.training, settings.drawn_from());
     let order =
         batches(&prepared.dataset, &prepared.split.train, training.batch, training.batching, seed, epoch);
-    let Learner { network, adam, average } = learner;
+    let Learner { network, adam, average, remote } = learner;
+    let remote = remote.as_ref();
     let (average, memory) = (average.as_mut(), Vec::new());
     let mut stepper = Stepper { prepared, training, network, adam, average, rate, seed, epoch, memory, team };
     let (mut losses, mut scores) = (Vec::new(), Vec::new());
@@ -359,8 +381,16 @@ fn one_epoch(
     for (number, chosen) in order.iter().enumerate() {
         let share = team.map(|team| team.share(chosen));
         let share = share.as_ref().unwrap_or(chosen);
-        let batch = (!share.is_empty()).then(|| prepared.batch(share)).transpose()?;
-        let Some((loss, own)) = stepper.step(number, batch.as_ref(), share)? else {
+        let stepped = match remote {
+            Some(remote) => remote
+                .step(prepared, training, Now { seed, epoch, number, rate }, chosen)?
+                .map(|(loss, scores)| (loss, prepared.of_rows(chosen, scores.to_f64()))),
+            None => {
+                let batch = (!share.is_empty()).then(|| prepared.batch(share)).transpose()?;
+                stepper.step(number, batch.as_ref(), share)?
+            }
+        };
+        let Some((loss, own)) = stepped else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
@@ -388,7 +418,7 @@ fn one_epoch(
 /// The figures of a part of the data, without training on it. Among several ranks they are those of rank 0.
 fn evaluate(
     prepared: &Prepared,
-    network: &Ppgn,
+    network: &dyn Scores,
     graphs: &[u32],
     batch: usize,
     team: Option<&Team>,
@@ -415,7 +445,7 @@ fn evaluate(
 }
 
 /// The losses and scores of a part of the data.
-fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) -> Result<Sums> {
+fn predicted(prepared: &Prepared, network: &dyn Scores, graphs: &[u32], batch: usize) -> Result<Sums> {
     let mut sums = Sums::new();
     for chosen in graphs.chunks(batch.max(1)) {
         let (loss, scores) = loss_of(prepared, network, chosen)?;
@@ -425,8 +455,8 @@ fn predicted(prepared: &Prepared, network: &Ppgn, graphs: &[u32], batch: usize) 
 }
 
 /// The loss and the scores of a batch.
-fn loss_of(prepared: &Prepared, network: &Ppgn, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
-    let scores = network.forward(&prepared.batch(chosen)?)?;
+fn loss_of(prepared: &Prepared, network: &dyn Scores, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
+    let scores = network.scores(prepared, chosen)?;
     let loss = prepared.loss(&scores, chosen)?.value;
     Ok((loss, prepared.of_rows(chosen, scores.to_f64())))
 }
@@ -457,7 +487,10 @@ fn parity(session: &Session, run: &Run, prepared: &Prepared) -> Result<Vec<Vec<(
     let reported = [&split.test, &split.validation, &split.train].into_iter().find(|part| !part.is_empty());
     let Some(graphs) = reported else { return Ok(Vec::new()) };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
-    let predicted = predicted(prepared, &network, graphs, settings.training.batch)?;
+    let remote = Remote::load(session, &network)?;
+    let there = remote.as_ref().map(|remote| Evaluated { remote, averaged: false });
+    let network = there.as_ref().map_or(&network as &dyn Scores, |there| there);
+    let predicted = predicted(prepared, network, graphs, settings.training.batch)?;
     let truth = prepared.standardised(graphs);
     let reference = prepared.reference(graphs);
     let of_target = |t: usize| {
@@ -489,7 +522,10 @@ fn summarise(
         }
     };
     let network = read_best(run.path(), settings)?.network.with_workspace(session.workspace());
-    let sets = Sets::measure(prepared, &network, |network, graphs| {
+    let remote = Remote::load(session, &network)?;
+    let there = remote.as_ref().map(|remote| Evaluated { remote, averaged: false });
+    let network = there.as_ref().map_or(&network as &dyn Scores, |there| there);
+    let sets = Sets::measure(prepared, network, |network, graphs| {
         predicted(prepared, network, graphs, settings.training.batch)
     })?;
     Ok(Summary {

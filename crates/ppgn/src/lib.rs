@@ -35,6 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "gpu")]
+pub use ppgn_burn as burn;
 pub use ppgn_graph as graph;
 pub use ppgn_nn as nn;
 pub use ppgn_train as train;

@@ -29,11 +29,12 @@ fn close(what: &str, composed: &[f64], kernels: &[f64], scale: f64) -> Result<()
 pub(crate) fn agree(config: &PpgnConfig, batch: &Batch, seed: u64) -> Result<(), String> {
     // Cross entropy would magnify the rounding of large scores: a combination with random slopes does not.
     let mut random = Stream::new(seed, "slopes", &[]);
-    let slopes: Vec<f64> = (0..batch.graphs() * config.outputs).map(|_| random.uniform(-1.0, 1.0)).collect();
+    let count = batch.items(config.level) * config.outputs;
+    let slopes: Vec<f64> = (0..count).map(|_| random.uniform(-1.0, 1.0)).collect();
     agree_in(config, batch, seed, weighted(&slopes))
 }
 
-/// The same with this loss.
+/// The same with this loss. Graphs of different sizes are computed apart, together where that costs little, and all together.
 pub(crate) fn agree_in(
     config: &PpgnConfig,
     batch: &Batch,
@@ -41,21 +42,25 @@ pub(crate) fn agree_in(
     loss: impl Fn(&Matrix) -> Result<Evaluated>,
 ) -> Result<(), String> {
     let (kernels, composed) = both(config, seed, batch.precision());
-    let (a, b) = (composed.embed(batch).unwrap().to_f64(), kernels.embed(batch).unwrap().to_f64());
-    close("features", &a, &b, 0.0)?;
+    let features = kernels.embed(batch).unwrap().to_f64();
     // Scores are sums of products of features: their own size may be far below what was added.
-    let features = largest(&b);
-    let (a, b) = (composed.forward(batch).unwrap(), kernels.forward(batch).unwrap());
-    assert_eq!((a.rows(), a.columns()), (b.rows(), b.columns()));
-    close("scores", &a.to_f64(), &b.to_f64(), features)?;
-    let a = composed.backward(batch, &loss).unwrap();
-    let b = kernels.backward(batch, &loss).unwrap();
-    close("scores of the step", &a.scores.to_f64(), &b.scores.to_f64(), features)?;
-    close("loss", &[a.loss], &[b.loss], features)?;
-    assert_eq!(a.gradients.len(), b.gradients.len());
-    let b: Vec<Vec<f64>> = b.gradients.iter().map(Values::to_f64).collect();
-    for (array, (a, b)) in a.gradients.iter().zip(&b).enumerate() {
-        close(&format!("gradient of array {array}"), &a.to_f64(), b, 0.0)?;
+    let scale = largest(&features);
+    let scores = kernels.forward(batch).unwrap();
+    let step = kernels.backward(batch, &loss).unwrap();
+    for padding in [1.0, 1.5, 1e9] {
+        let composed = composed.clone().with_padding(padding);
+        close("features", &composed.embed(batch).unwrap().to_f64(), &features, 0.0)?;
+        let found = composed.forward(batch).unwrap();
+        assert_eq!((found.rows(), found.columns()), (scores.rows(), scores.columns()));
+        close("scores", &found.to_f64(), &scores.to_f64(), scale)?;
+        let found = composed.backward(batch, &loss).unwrap();
+        close("scores of the step", &found.scores.to_f64(), &step.scores.to_f64(), scale)?;
+        close("loss", &[found.loss], &[step.loss], scale)?;
+        assert_eq!(found.gradients.len(), step.gradients.len());
+        let wanted: Vec<Vec<f64>> = step.gradients.iter().map(Values::to_f64).collect();
+        for (array, (a, b)) in found.gradients.iter().zip(&wanted).enumerate() {
+            close(&format!("padding {padding}, gradient of array {array}"), &a.to_f64(), b, 0.0)?;
+        }
     }
     Ok(())
 }

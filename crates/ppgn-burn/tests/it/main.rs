@@ -4,6 +4,9 @@ mod agree;
 mod device;
 mod orders;
 mod pairs;
+mod parity;
+mod resident;
+mod runs;
 
 /// Random graphs and configurations are those of the kernels' own tests.
 #[path = "../../../ppgn-nn/tests/it/shared.rs"]

@@ -4,6 +4,7 @@ use super::usage::peak_rss_mb;
 use crate::batches::batches;
 use crate::data::{Prepared, limited};
 use crate::error::{Error, NotFinite, Result};
+use crate::remote::{Now, Remote};
 use crate::session::Session;
 use crate::settings::{Division, Overrides, Request, Settings};
 use crate::step::{Stepper, optimiser};
@@ -31,6 +32,8 @@ pub struct EpochFigures {
     pub dataset: String,
     /// `dense` or `quotient`.
     pub space: &'static str,
+    /// The device that trained; `null` for the CPU engine.
+    pub device: Option<String>,
     /// Number of threads.
     pub threads: usize,
     /// Graphs of the epoch.
@@ -96,6 +99,7 @@ fn measure(
     let Some(first) = batches.first() else {
         return Err(Error::settings("there are no batches to train on"));
     };
+    let remote = Remote::train(session, &prepared, &network, &adam, None)?;
     let mut rows = vec![0; settings.network.blocks.len() + 1];
     let (rate, seed, epoch) = (training.rate, settings.drawn_from(), 1);
     let (network, adam, memory) = (&mut network, &mut adam, Vec::new());
@@ -112,10 +116,14 @@ fn measure(
         team: None,
     };
     let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
+        let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
+        if let Some(remote) = &remote {
+            let step = remote.step(&prepared, training, Now { seed, epoch, number, rate }, chosen)?;
+            return step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite));
+        }
         let batch = prepared.batch(chosen)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
         let step = stepper.step(number, Some(&batch), chosen)?;
-        let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
         step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite))
     };
     train(1, first, &mut rows)?;
@@ -131,10 +139,17 @@ fn measure(
         }
     }
     let epoch_s = start.elapsed().as_secs_f64();
+    if remote.is_some() {
+        let levels = rows.len();
+        for chosen in &batches {
+            rows.iter_mut().zip(prepared.rows_of_levels(chosen, levels)?).for_each(|(sum, own)| *sum += own);
+        }
+    }
     let pairs = batches.iter().flatten().map(|&g| dataset.graph(g as usize).nodes().pow(2)).sum();
     Ok(EpochFigures {
         dataset: dataset.name().to_string(),
         space: if prepared.space.colours.is_some() { "quotient" } else { "dense" },
+        device: session.device().map(|device| device.name()),
         threads: rayon::current_num_threads(),
         graphs,
         batches: batches.len(),

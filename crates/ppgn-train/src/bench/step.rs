@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Footprint, Pass, admit};
 use crate::session::Session;
 use ppgn_graph::random::Stream;
+use ppgn_nn::device::{Input, Training};
 use ppgn_nn::{Adam, Batch, BlockConfig, Colours, Cost, Loss, PpgnConfig, Precision, SpaceChoice, Values};
 use serde::Serialize;
 use std::time::Instant;
@@ -38,6 +39,8 @@ pub struct StepFigures {
     /// What was timed; `space` is the one that was used.
     #[serde(flatten)]
     pub work: StepWork,
+    /// The device that computed; `null` for the CPU engine.
+    pub device: Option<String>,
     /// Number of threads.
     pub threads: usize,
     /// Rows per level, from the input to the last block's output.
@@ -132,6 +135,13 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let mut adam = Adam::new(&parameters);
     drop(parameters);
 
+    let mut remote = session.device().map(|device| device.load(&network)).transpose()?;
+    if let Some(remote) = &mut remote {
+        remote.begin(&adam, None)?;
+    }
+    let terms = Loss::cross_entropy(&classes).terms(graphs, 2)?;
+    let numbers: Vec<u32> = (0..graphs as u32).collect();
+
     let mut times = Vec::with_capacity(steps);
     let mut memory = Vec::new();
     let mut faults = minor_faults();
@@ -140,6 +150,13 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
             faults = minor_faults();
         }
         let start = Instant::now();
+        if let Some(remote) = &mut remote {
+            // The batch is kept there, as the CPU engine has it at hand.
+            let input = Input { graphs: &numbers, batch: Some(&batch), again: true };
+            remote.step(&Training { input, terms: &terms, dropout: None, rate: 1e-4, clip: 0.0 })?;
+            times.push(start.elapsed().as_secs_f64());
+            continue;
+        }
         let step = network.backward_in(memory, &batch, |scores| Loss::cross_entropy(&classes).of(scores))?;
         network.update(|parameters| adam.step(parameters, &step.gradients, 1e-4))?;
         memory = step.gradients;
@@ -152,6 +169,7 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
     let work = StepWork { space, ..*work };
     Ok(StepFigures {
         work,
+        device: session.device().map(|device| device.name()),
         threads: rayon::current_num_threads(),
         rows,
         step_ms: seconds * 1e3,

@@ -17,8 +17,8 @@ use std::path::Path;
 /// The shares of training, validation and test.
 pub const COUNTING_SPLIT: [f64; 3] = [0.3, 0.2, 0.5];
 
-/// Published errors, per node, in the order of [`SUBSTRUCTURES`]: Huang et al. 2023, Tables 1 and 2, not yet compared with
-/// the printed page.
+/// Published errors, per node, in the order of [`SUBSTRUCTURES`]: Huang et al. 2023, Tables 2 and 3.
+/// docs/expressiveness.md says which were compared with a second source, and which targets differ from ours.
 pub const PUBLISHED: [(&str, [f64; 7]); 6] = [
     ("MPNN", [0.3515, 0.3631, 0.3114, 0.2742, 0.2088, 0.1555, 0.1645]),
     ("ID-GNN", [0.0006, 0.1053, 0.0454, 0.0022, 0.0490, 0.0495, 0.0026]),

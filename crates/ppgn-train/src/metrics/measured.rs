@@ -5,7 +5,7 @@ use crate::data::{Goal, Prepared};
 use crate::error::{Error, Result};
 use crate::labelling::{Labelling, noun};
 use ppgn_graph::split::Split;
-use ppgn_nn::{Level, Matrix, Ppgn, Values};
+use ppgn_nn::{Level, Matrix, Values};
 use serde::{Deserialize, Serialize};
 
 /// What the best network gives on one set of graphs.
@@ -89,10 +89,10 @@ impl Sets {
     }
 
     /// Measures a network on all sets. `evaluate` gives the loss and the scores of a set.
-    pub(crate) fn measure(
+    pub(crate) fn measure<N: ?Sized>(
         prepared: &Prepared,
-        network: &Ppgn,
-        evaluate: impl Fn(&Ppgn, &[u32]) -> Result<Sums>,
+        network: &N,
+        evaluate: impl Fn(&N, &[u32]) -> Result<Sums>,
     ) -> Result<Self> {
         let one = |graphs: &[u32]| -> Result<Option<Measured>> {
             if graphs.is_empty() {

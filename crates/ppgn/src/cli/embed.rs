@@ -1,6 +1,7 @@
 //! `ppgn embed`: the pooled features of graphs, as an array that NumPy reads.
 
 use super::data::DATA_HELP;
+use super::device::DeviceArgs;
 use super::folder::{file_name, writable};
 use super::input::InputArgs;
 use super::load::load_all;
@@ -33,6 +34,8 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -53,7 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     {
         return Err(wrong(format!("{}: embeddings are written as .npz", out.display())));
     }
-    let predictor = Predictor::open(&args.threads.of(args.memory.session())?, &args.run)?;
+    let predictor =
+        Predictor::open(&args.device.of(args.threads.of(args.memory.session())?, true)?, &args.run)?;
     output::warn(predictor.warnings());
     let (_, dataset) = load_all(&args.data, &args.input)?;
     let out = args.out.clone().unwrap_or_else(|| default_file(&dataset));

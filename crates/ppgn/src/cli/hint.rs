@@ -42,6 +42,8 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
             format!("--out names another folder; `ppgn train --resume {}` resumes a run", path.display())
         }
         Error::OtherSettings { .. } => "the same settings resume it, --out names another folder".into(),
+        Error::NoDevice { supported: false, .. } => super::device::INSTALL.into(),
+        Error::NoDevice { .. } => "`ppgn devices` lists what is there".into(),
         Error::NothingToTrain { .. } => "`ppgn predict` and `ppgn embed` use it".into(),
         Error::NeedsClasses { .. } => {
             "`ppgn train --split 80/10/10` is the paper's protocol for regression".into()

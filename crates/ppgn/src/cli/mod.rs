@@ -4,6 +4,8 @@ mod bench;
 mod compile;
 mod completions;
 mod data;
+mod device;
+mod devices;
 mod division;
 mod embed;
 mod express;
@@ -76,6 +78,8 @@ enum Command {
     Reproduce(Box<protocol::reproduce::Args>),
     /// Benchmark training on this machine: a step on random inputs, an epoch on a dataset, scaling with n
     Bench(bench::Args),
+    /// List the GPUs of this machine, and what this build of ppgn can use
+    Devices(devices::Args),
     /// Print the completion script of a shell: `ppgn completions bash`
     Completions(completions::Args),
     /// Print the manual page, or write the pages of all commands to a folder
@@ -131,6 +135,7 @@ impl Command {
             Command::Search(args) => protocol::search::run(&args),
             Command::Reproduce(args) => protocol::reproduce::run(&args),
             Command::Bench(args) => bench::run(args),
+            Command::Devices(args) => devices::run(&args),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
             Command::Man(args) => man::run(&args, Cli::command()),
         }

@@ -4,6 +4,7 @@ mod pairs;
 pub(crate) mod rows;
 
 use super::data::DATA_HELP;
+use super::device::DeviceArgs;
 use super::folder::writable;
 use super::input::InputArgs;
 use super::load::load_all;
@@ -48,6 +49,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["out", "scores"])]
     pairs: bool,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -91,7 +94,8 @@ impl PartName {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let format = args.out.as_deref().map_or(Ok(Format::Csv), Format::of)?;
     args.out.as_deref().map_or(Ok(()), |out| writable(out, args.force))?;
-    let ensemble = Ensemble::open(&args.threads.of(args.memory.session())?, &args.run)?;
+    let ensemble =
+        Ensemble::open(&args.device.of(args.threads.of(args.memory.session())?, args.quiet)?, &args.run)?;
     output::warn(&ensemble.warnings());
     if args.scores && ensemble.members().len() > 1 {
         return Err(wrong("--scores is for one run: several seeds have averaged probabilities or values"));

@@ -3,6 +3,7 @@
 mod bench;
 mod compile;
 mod data;
+mod devices;
 mod documents;
 mod express;
 mod express_tasks;

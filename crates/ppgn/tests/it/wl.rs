@@ -201,7 +201,7 @@ fn ctrl_c_stops_promptly_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("c.csv");
     let mut child = command()
-        .args(["wl", "refine", "gnp:n=110,p=0.5", "--test", "3-fwl", "--colours", out.to_str().unwrap()])
+        .args(["wl", "refine", "gnp:n=180,p=0.5", "--test", "3-fwl", "--colours", out.to_str().unwrap()])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

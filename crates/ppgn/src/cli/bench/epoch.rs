@@ -2,6 +2,7 @@
 
 use super::known;
 use crate::cli::data::DATA_HELP;
+use crate::cli::device::DeviceArgs;
 use crate::cli::input::InputArgs;
 use crate::cli::interrupt::interrupted;
 use crate::cli::load::load_all;
@@ -26,6 +27,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["limit", "batch", "batching"])]
     batches: Option<PathBuf>,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -43,7 +46,7 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench epoch`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let session = args.threads.of(args.memory.session())?;
+    let session = args.device.of(args.threads.of(args.memory.session())?, true)?;
     let Chosen { preset, overrides, limit, .. } = args.settings.chosen()?;
     let batches = args.batches.as_deref().map(read_batches).transpose()?;
     let (_, dataset) = load_all(&args.data, &args.input)?;
@@ -82,6 +85,7 @@ fn to_text(figures: &EpochFigures) -> String {
     output::facts(&[
         ("work", format!("{graphs} graphs of {} in {batches} batches, {pairs} pairs", figures.dataset)),
         ("space", format!("{}, rows per level {}", figures.space, shares.join(" / "))),
+        ("device", figures.device.clone().unwrap_or_else(|| "cpu".into())),
         ("threads", figures.threads.to_string()),
         ("epoch", format!("{epoch_s:.2} s")),
         ("preparation", format!("{prepare_s:.2} s, {:.2} epochs", prepare_s / epoch_s)),

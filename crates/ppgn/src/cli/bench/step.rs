@@ -1,6 +1,7 @@
 //! `ppgn bench step`.
 
 use super::known;
+use crate::cli::device::DeviceArgs;
 use crate::cli::output;
 use crate::cli::session::MemoryArgs;
 use crate::cli::threads::ThreadsArgs;
@@ -42,6 +43,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 7)]
     steps: usize,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -52,7 +55,7 @@ pub(super) struct Args {
 
 /// Runs `ppgn bench step`.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let session = args.threads.of(args.memory.session())?;
+    let session = args.device.of(args.threads.of(args.memory.session())?, true)?;
     let Args { batch, nodes, inputs, features, depth, order, space, steps, .. } = *args;
     let figures = step(&session, &StepWork { batch, nodes, inputs, features, depth, order, space, steps })?;
     match args.json {
@@ -63,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn to_text(figures: &StepFigures) -> String {
-    let StepFigures { work, threads, rows, step_ms, gflops, gemm_gflops, peak_rss_mb, minor_faults } =
+    let StepFigures { work, device, threads, rows, step_ms, gflops, gemm_gflops, peak_rss_mb, minor_faults } =
         figures;
     let share = 100.0 * gflops / gemm_gflops;
     output::facts(&[
@@ -75,6 +78,7 @@ fn to_text(figures: &StepFigures) -> String {
             ),
         ),
         ("space", format!("{}, rows per level {rows:?}", work.space.name())),
+        ("device", device.clone().unwrap_or_else(|| "cpu".into())),
         ("threads", threads.to_string()),
         ("step", format!("{step_ms:.1} ms")),
         ("speed", format!("{gflops:.1} GFLOPS, {share:.0} % of a matrix product's {gemm_gflops:.1}")),

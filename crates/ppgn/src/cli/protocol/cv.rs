@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ));
     }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
-    let data = chosen.load(&args.work.session(), &args.data, &args.input)?;
+    let data = chosen.load(&args.work.session()?, &args.data, &args.input)?;
     let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));

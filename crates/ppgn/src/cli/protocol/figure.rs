@@ -40,7 +40,7 @@ pub(crate) struct Args {
 pub(super) fn figure(args: &Args) -> Result<ExitCode> {
     let start = Instant::now();
     let common = &args.common;
-    let data = common.load(&common.work.session(), &args.data)?;
+    let data = common.load(&common.work.session()?, &args.data)?;
     let last = common.seed.checked_add(u64::from(args.seeds) - 1);
     let last = last.ok_or_else(|| wrong("the last seed is beyond 2^64 - 1"))?;
     let figure = Figure {

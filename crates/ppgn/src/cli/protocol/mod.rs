@@ -7,6 +7,7 @@ pub(crate) mod reproduce;
 pub(crate) mod search;
 pub(crate) mod seeds;
 
+use super::device::DeviceArgs;
 use super::interrupt::interrupted;
 use super::log::LogArgs;
 use super::output;
@@ -30,6 +31,8 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
     log: LogArgs,
@@ -51,9 +54,9 @@ impl WorkArgs {
         Board::new(jobs, called, self.quiet, self.log.logs())
     }
 
-    /// A session that signals interrupt, with the limit of `--max-memory`.
-    fn session(&self) -> Session {
-        self.memory.session()
+    /// A session that signals interrupt, with the limit of `--max-memory` and the device of `--device`.
+    fn session(&self) -> Result<Session> {
+        self.device.of(self.memory.session(), self.quiet)
     }
 
     fn one_by_one(&self) -> Workers {

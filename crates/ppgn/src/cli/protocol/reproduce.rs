@@ -164,7 +164,7 @@ fn table1(datasets: &[String], presets: &[String], common: &Common) -> Result<Ex
         columns = (0..table.datasets.len()).collect();
     }
     presets.iter().try_for_each(|preset| Preset::new(preset, "").map(|_| ()))?;
-    let (folder, session) = (common.folder(), common.work.session());
+    let (folder, session) = (common.folder(), common.work.session()?);
     let load = |&column: &usize| common.load(&session, &table.datasets[column]);
     let data = columns.iter().map(load).collect::<Result<Vec<_>>>()?;
     let (mut parts, mut cvs) = (Vec::new(), Vec::new());
@@ -223,7 +223,7 @@ fn table2(targets: &[String], preset: &str, data: &str, common: &Common) -> Resu
     let table = Table2::printed()?;
     let networks = Networks::of(&table, targets)?;
     Preset::new(preset, "")?;
-    let data = common.load(&common.work.session(), data)?;
+    let data = common.load(&common.work.session()?, data)?;
     let (folder, request) = (common.folder(), common.request(&data, preset));
     let place = folder.join("table2").join(preset);
     let jobs = networks.iter().map(|n| n.job(&table, &request, &place)).collect::<Result<Vec<_>, _>>()?;
@@ -295,7 +295,7 @@ pub(super) fn permission(
     common: &Common,
 ) -> Result<Option<ExitCode>> {
     // Rank 0 asks for all: if it may not start, the others have nobody to work for.
-    if !common.work.session().leads() {
+    if !crate::cli::ranks::lead() {
         return Ok(None);
     }
     // A run with other settings in one of the folders is found before an epoch is measured.

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(wrong("search has a split of its own: remove fold, holdout and split from the file"));
     }
     let grid = args.grid.as_deref().map_or_else(|| Ok(Grid::paper()), read_grid)?;
-    let data = chosen.load(&args.work.session(), &args.data, &args.input)?;
+    let data = chosen.load(&args.work.session()?, &args.data, &args.input)?;
     let request = chosen.request(&data);
     let seed = chosen.seed(data.dataset.name())?.to_string();
     let out =

@@ -4,6 +4,7 @@ mod ending;
 mod progress;
 
 use super::data::DATA_HELP;
+use super::device::DeviceArgs;
 use super::division::DivisionArgs;
 use super::folder::{folder, made};
 use super::input::InputArgs;
@@ -49,6 +50,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUN")]
     resume: Option<PathBuf>,
     #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -69,7 +72,7 @@ pub(crate) struct Args {
 
 /// Runs `ppgn train`.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    let session = args.threads.of(args.memory.session())?;
+    let session = args.device.of(args.threads.of(args.memory.session())?, args.quiet)?;
     match &args.resume {
         Some(path) => resume(&args, &session, path),
         None => start(&args, &session),

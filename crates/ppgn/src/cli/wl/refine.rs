@@ -7,7 +7,7 @@ use anyhow::Result;
 use ppgn::graph::file::{write_atomically, write_whole};
 use ppgn::graph::text::escaped;
 use ppgn::graph::{Dataset, Error};
-use ppgn::wl::{Refinement, Test};
+use ppgn::wl::{Interrupt, Refinement, Test};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -40,7 +40,7 @@ pub(super) fn run(spec: &str, test: Test, files: Files, args: &TestArgs) -> Resu
     let refinement = ppgn::wl::refine(dataset.graphs(), test, &options)?;
     let seconds = start.elapsed().as_secs_f64();
     if let Some(path) = &files.colours {
-        write_colours(path, &dataset, &refinement)?;
+        write_colours(path, &dataset, &refinement, &options.interrupt)?;
     }
     if let Some(path) = &files.svg {
         let names: Vec<String> = (0..dataset.len()).map(|g| format!("{}:{g}", dataset.name())).collect();
@@ -168,11 +168,15 @@ fn colour_format(path: &Path) -> Result<ColourFormat> {
     }
 }
 
-fn write_colours(path: &Path, dataset: &Dataset, r: &Refinement) -> Result<()> {
+/// One line per tuple (CSV) or per graph (JSON Lines). A request to stop ends it, and no file appears.
+fn write_colours(path: &Path, dataset: &Dataset, r: &Refinement, interrupt: &Interrupt) -> Result<()> {
     let format = colour_format(path)?;
     let k = r.test().k();
-    write_atomically(path, |out| {
-        let mut write = |text: String| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e));
+    let written = write_atomically(path, |out| {
+        let mut write = |text: String| match interrupt.check().is_err() {
+            true => Err(Error::io(path, std::io::ErrorKind::Interrupted.into())),
+            false => out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)),
+        };
         if matches!(format, ColourFormat::Csv) {
             let columns = if k == 1 {
                 "node".into()
@@ -195,8 +199,10 @@ fn write_colours(path: &Path, dataset: &Dataset, r: &Refinement) -> Result<()> {
             }
         }
         Ok(())
-    })?;
-    Ok(())
+    });
+    // First: a request to stop is why the write failed.
+    interrupt.check()?;
+    Ok(written?)
 }
 
 /// The nodes of tuple number t, joined by commas.
