@@ -48,7 +48,7 @@ pub(crate) enum Factor {
     One,
     Same(f64),
     /// `[rows above, 1]`
-    Rows(Tensor<2>),
+    Rows(Box<Tensor<2>>),
 }
 
 impl Factor {
@@ -59,7 +59,7 @@ impl Factor {
                 1.0 => Factor::One,
                 factor => Factor::Same(factor),
             },
-            _ => Factor::Rows(link.numbers("factors of products", factors, [factors.len(), 1])),
+            _ => Factor::Rows(Box::new(link.numbers("factors of products", factors, [factors.len(), 1]))),
         }
     }
 
@@ -68,7 +68,7 @@ impl Factor {
         match self {
             Factor::One => w,
             Factor::Same(factor) => w.mul_scalar(*factor),
-            Factor::Rows(factors) => w * factors.clone(),
+            Factor::Rows(factors) => w * (**factors).clone(),
         }
     }
 }

@@ -66,7 +66,7 @@ impl Pools {
         for graph in 0..space.graphs() {
             for count in space.pool(level, graph) {
                 entries.rows.push(count.row);
-                entries.segments.push((graph * per) as u32 + count.pattern as u32);
+                entries.segments.push((graph * per) as u32 + count.pattern);
                 entries.counts.push(f64::from(count.count));
             }
         }

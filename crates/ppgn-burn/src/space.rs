@@ -46,9 +46,9 @@ pub(crate) struct Partners {
 #[derive(Debug, Clone)]
 pub(crate) enum Read {
     /// Pooled rows, per graph.
-    Pools(Pools),
+    Pools(Box<Pools>),
     /// The rows of nodes or pairs; nothing where these are the rows.
-    Items(Option<Gather>),
+    Items(Option<Box<Gather>>),
 }
 
 impl Space {
@@ -92,7 +92,7 @@ fn dense_steps(
         Partners::new(link, &partners, &diagonal)
     });
     let read = match config.level {
-        Level::Graph => Read::Pools(Pools::dense(link, dense)),
+        Level::Graph => Read::Pools(Box::new(Pools::dense(link, dense))),
         level => {
             let mut starts = vec![(0, 0); dense.graphs()];
             dense.given().iter().zip(dense.starts()).for_each(|(&graph, first)| starts[graph] = first);
@@ -147,7 +147,7 @@ fn quotient_step(
         Partners::new(link, &partners, &diagonal)
     });
     let read = config.pools_after(level).then(|| match config.level {
-        Level::Graph => Read::Pools(Pools::quotient(link, quotient, level + 1)),
+        Level::Graph => Read::Pools(Box::new(Pools::quotient(link, quotient, level + 1))),
         of => {
             let rows: Vec<u32> = graphs()
                 .flat_map(|(nodes, graph)| {
@@ -183,6 +183,6 @@ impl Partners {
 impl Read {
     fn items(link: &Link, rows: &[u32], below: usize) -> Self {
         let same = rows.len() == below && rows.iter().enumerate().all(|(place, &row)| place == row as usize);
-        Read::Items((!same).then(|| Gather::new(link, rows, below)))
+        Read::Items((!same).then(|| Box::new(Gather::new(link, rows, below))))
     }
 }
