@@ -224,8 +224,30 @@ impl Ppgn {
     ) -> Result<Step> {
         self.check(batch)?;
         match self.precision {
-            Precision::F32 => self.step::<f32>(memory, batch, dropout, loss),
-            Precision::F64 => self.step::<f64>(memory, batch, dropout, loss),
+            Precision::F32 => self.step::<f32>(memory, batch, dropout, loss, &mut |_, _| {}),
+            Precision::F64 => self.step::<f64>(memory, batch, dropout, loss, &mut |_, _| {}),
+        }
+    }
+
+    /// The same, handing out the gradient of every array of the layout, by its number, as soon as it is complete: the
+    /// suffix's, which is the last, then the blocks' from the last to the first. So they can be sent elsewhere while the
+    /// pass goes on. The gradients of the [`Step`] are empty then. After an error some were not handed out.
+    pub fn backward_each(
+        &self,
+        memory: Vec<Values>,
+        batch: &Batch,
+        dropout: Option<Dropout<'_>>,
+        loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
+        mut ready: impl FnMut(usize, Values) + Send,
+    ) -> Result<Step> {
+        self.check(batch)?;
+        match self.precision {
+            Precision::F32 => self.step::<f32>(memory, batch, dropout, loss, &mut |i, gradient| {
+                ready(i, Values::F32(std::mem::take(gradient)));
+            }),
+            Precision::F64 => self.step::<f64>(memory, batch, dropout, loss, &mut |i, gradient| {
+                ready(i, Values::F64(std::mem::take(gradient)));
+            }),
         }
     }
 
@@ -235,6 +257,7 @@ impl Ppgn {
         batch: &Batch,
         dropout: Option<Dropout<'_>>,
         loss: impl FnOnce(&Matrix) -> Result<Evaluated>,
+        ready: &mut (dyn FnMut(usize, &mut Vec<T>) + Send),
     ) -> Result<Step> {
         let (engine, rows) = self.engine::<T>(batch)?;
         let masks =
@@ -252,7 +275,7 @@ impl Ppgn {
         let arrays = self.layout.arrays().iter();
         let mut gradients: Vec<Vec<T>> =
             arrays.map(|array| zeros(memory.next().flatten(), array.len())).collect();
-        engine.backward(rows, tape, slope, &mut gradients);
+        engine.backward(rows, tape, slope, &mut gradients, ready);
         self.finish()?;
         let gradients = gradients.into_iter().map(T::values).collect();
         Ok(Step { loss: value, scores, gradients })

@@ -315,6 +315,11 @@ impl Prepared {
         self.scaling.iter().enumerate().map(error).collect()
     }
 
+    /// The network that the batches are for.
+    pub(crate) fn network(&self) -> &PpgnConfig {
+        &self.network
+    }
+
     /// These graphs as a batch.
     pub(crate) fn batch(&self, graphs: &[u32]) -> Result<Batch> {
         if let Some(colours) = &self.space.colours {

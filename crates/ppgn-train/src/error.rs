@@ -178,6 +178,14 @@ pub enum Error {
         /// What the system said.
         message: String,
     },
+    /// Another rank of the job has failed or left.
+    #[error("rank {rank}: {message}")]
+    Rank {
+        /// The number of the rank.
+        rank: usize,
+        /// What it said.
+        message: String,
+    },
     /// A GPU that is not there, or that the build cannot use.
     #[error("{}", no_device(*.number, *.supported, .found))]
     NoDevice {
@@ -241,7 +249,7 @@ fn bytes(n: u64) -> String {
 }
 
 /// Where a loss, or its gradient, was not finite. The last checkpoint is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NotFinite {
     /// The epoch, from 1.
     pub epoch: usize,
@@ -312,6 +320,7 @@ impl Error {
             | Error::NotFinite(_)
             | Error::NoPrediction { .. }
             | Error::Threads { .. }
+            | Error::Rank { .. }
             | Error::Interrupted
             | Error::Incomplete(_) => false,
         }

@@ -29,6 +29,7 @@ mod overview;
 mod predict;
 mod preset;
 pub mod protocol;
+pub mod ranks;
 mod reference;
 mod remote;
 mod report;
@@ -65,4 +66,4 @@ pub use settings::{
 };
 pub use space::{Choosing, Chosen};
 pub use tensorboard::EventLog;
-pub use trainer::{Event, Outcome, Watcher, train};
+pub use trainer::{Event, Outcome, Watcher, follow, train};

@@ -4,6 +4,7 @@
 //! clones share their colours, so the folds and trials of one process find the colours of their dataset once.
 
 use crate::error::{Error, Result};
+use crate::ranks::Ranks;
 use crate::space::ColourCache;
 use ppgn_nn::device::Accelerator;
 use ppgn_nn::{Colours, Workspace};
@@ -30,6 +31,7 @@ pub struct Session {
     pool: Option<Arc<rayon::ThreadPool>>,
     colours: Arc<ColourCache>,
     workspace: Workspace,
+    ranks: Option<Ranks>,
     device: Option<Arc<dyn Accelerator>>,
 }
 
@@ -67,6 +69,22 @@ impl Session {
         Ok(self)
     }
 
+    /// The same session as one of several ranks, which share the work.
+    pub fn with_ranks(mut self, ranks: Option<Ranks>) -> Self {
+        self.ranks = ranks;
+        self
+    }
+
+    /// The ranks that share the work, if there are several.
+    pub fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_ref().filter(|ranks| ranks.size() > 1)
+    }
+
+    /// Whether this process writes what concerns all ranks: rank 0 does, and a process that is alone.
+    pub fn leads(&self) -> bool {
+        self.ranks().is_none_or(Ranks::leads)
+    }
+
     /// The same session with a device that trains and predicts instead of the CPU engine.
     pub fn with_device(mut self, device: Option<Arc<dyn Accelerator>>) -> Self {
         self.device = device;
@@ -96,7 +114,8 @@ impl Session {
     /// The bytes that work may take: the limit that was set, or what the machine and its control groups have
     /// [available](ppgn_graph::memory::available). `None` where neither is known.
     pub fn memory(&self) -> Option<u64> {
-        self.max_memory.or_else(ppgn_graph::memory::available)
+        let neighbours = self.ranks().map_or(1, Ranks::neighbours) as u64;
+        self.max_memory.or_else(|| ppgn_graph::memory::available().map(|bytes| bytes / neighbours))
     }
 
     /// An error once the interrupt was set.

@@ -2,6 +2,7 @@
 
 use crate::data::Prepared;
 use crate::error::Result;
+use crate::ranks::Team;
 use crate::run::arrays;
 use crate::settings::Training;
 use ppgn_nn::{Adam, Average, Batch, Dropout, Matrix, Ppgn, Values, clip};
@@ -27,24 +28,25 @@ pub(crate) struct Stepper<'a> {
     pub(crate) epoch: usize,
     /// For the gradients, used again from step to step.
     pub(crate) memory: Vec<Values>,
+    /// The ranks that share the step, if there are several.
+    pub(crate) team: Option<&'a Team>,
 }
 
 impl Stepper<'_> {
     /// Trains on one batch of these graphs, the step of this number in the epoch, and gives its loss and scores; nothing, and no change, where the loss or its
-    /// gradient is not finite.
+    /// gradient is not finite. Among several ranks the graphs are this rank's share of the batch, which may be empty, and the loss
+    /// is that of all.
     pub(crate) fn step(
         &mut self,
         number: usize,
-        batch: &Batch,
+        batch: Option<&Batch>,
         chosen: &[u32],
-    ) -> Result<Option<(f64, Matrix)>> {
+    ) -> Result<Option<(f64, Vec<f64>)>> {
         let memory = std::mem::take(&mut self.memory);
-        let loss = |scores: &Matrix| self.prepared.loss(scores, chosen);
-        let (seed, epoch, step) = (self.seed, self.epoch as u64, number as u64);
-        let probability = self.training.dropout;
-        let dropout = Dropout { probability, seed, epoch, step, graphs: chosen };
-        let dropout = Some(dropout).filter(|_| probability > 0.0);
-        let mut step = self.network.backward_dropped(memory, batch, dropout, loss)?;
+        let mut step = match self.team {
+            None => self.passes(number, batch, chosen, memory, None)?,
+            Some(team) => self.together(team, number, batch, chosen, memory)?,
+        };
         if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
             return Ok(None);
         }
@@ -58,4 +60,69 @@ impl Stepper<'_> {
         self.memory = step.gradients;
         Ok(Some((step.loss, step.scores)))
     }
+
+    /// The forward and the backward pass; with `ready`, the gradients are handed out as they are complete. Without a batch
+    /// there is nothing to do.
+    fn passes(
+        &self,
+        number: usize,
+        batch: Option<&Batch>,
+        chosen: &[u32],
+        memory: Vec<Values>,
+        ready: Option<&mut (dyn FnMut(usize, Values) + Send)>,
+    ) -> Result<Passes> {
+        let Some(batch) = batch else { return Ok(Passes::default()) };
+        let loss = |scores: &Matrix| self.prepared.loss(scores, chosen);
+        let (seed, epoch, step) = (self.seed, self.epoch as u64, number as u64);
+        let probability = self.training.dropout;
+        let dropout = Dropout { probability, seed, epoch, step, graphs: chosen };
+        let dropout = Some(dropout).filter(|_| probability > 0.0);
+        let step = match ready {
+            None => self.network.backward_dropped(memory, batch, dropout, loss)?,
+            Some(ready) => self.network.backward_each(memory, batch, dropout, loss, ready)?,
+        };
+        let scores = self.prepared.of_rows(chosen, step.scores.to_f64());
+        Ok(Passes { loss: step.loss, scores, gradients: step.gradients })
+    }
+
+    /// The passes on this rank's share, and the gradients and the loss of all ranks. The gradient of a block is on its way to the
+    /// others while those of the blocks before it are computed.
+    fn together(
+        &self,
+        team: &Team,
+        number: usize,
+        batch: Option<&Batch>,
+        chosen: &[u32],
+        memory: Vec<Values>,
+    ) -> Result<Passes> {
+        let lengths: Vec<usize> = self.network.layout().arrays().iter().map(|array| array.len()).collect();
+        let mut first = None;
+        let ready = &mut |array: usize, gradient: Values| match array {
+            // The last of all takes the loss along.
+            0 => first = Some(gradient),
+            _ => team.submit(gradient, 0.0),
+        };
+        let own = self.passes(number, batch, chosen, memory, Some(ready))?;
+        if batch.is_none() {
+            let zeros = |&length: &usize| Values::zeros(self.network.precision(), length);
+            lengths[1..].iter().rev().for_each(|length| team.submit(zeros(length), 0.0));
+            first = lengths.first().map(zeros);
+        }
+        if let Some(gradient) = first {
+            team.submit(gradient, own.loss);
+        }
+        let mut sums = lengths.iter().map(|_| team.summed()).collect::<Result<Vec<_>>>()?;
+        sums.reverse();
+        let loss = sums.first().map_or(0.0, |(_, loss)| *loss);
+        Ok(Passes { loss, scores: own.scores, gradients: sums.into_iter().map(|(sum, _)| sum).collect() })
+    }
+}
+
+/// What the passes of a step give.
+#[derive(Default)]
+struct Passes {
+    loss: f64,
+    /// The scores of what counts, row by row.
+    scores: Vec<f64>,
+    gradients: Vec<Values>,
 }

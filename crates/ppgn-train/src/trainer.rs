@@ -4,15 +4,18 @@ use crate::batches::batches;
 use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Last, Part, Sets, Sums};
+use crate::ranks::{Ranks, Team};
 use crate::remote::{Evaluated, Now, Remote, Scores};
 use crate::report;
 use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_best, read_state};
 use crate::session::Session;
+use crate::settings::Settings;
 use crate::space::Chosen;
 use crate::step::{Stepper, optimiser};
 use ppgn_graph::Dataset;
 use ppgn_graph::split::to_csv;
-use ppgn_nn::{Adam, Average, Ppgn};
+use ppgn_nn::{Adam, Average, Ppgn, SpaceChoice};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// What happens during training, as it happens.
@@ -66,7 +69,14 @@ pub enum Outcome {
 /// The run's files are verified before anything is computed or changed ([`Run::verify`]).
 /// A loss that is not finite ends it with [`Error::NotFinite`]; the last checkpoint stays. The session's interrupt ends it
 /// within a moment, the watcher after the running step.
+///
+/// Where the session has several [ranks](crate::ranks), this is for rank 0; the others [`follow`].
 pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
+    if session.device().is_some() && session.ranks().is_some() {
+        return Err(Error::settings(
+            "ranks do not share steps on devices: train on the CPU, or with one rank",
+        ));
+    }
     let restored = run.restore()?;
     let mut go_on = true;
     for warning in restored.iter().flat_map(|restored| &restored.warnings) {
@@ -78,6 +88,9 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
     if !go_on {
         return stopped(run);
     }
+    if let Some(ranks) = session.ranks() {
+        ranks.decided(|| run.settings().clone())?;
+    }
     // On the caller's thread, which may wait for colours that another run is finding; a thread of a pool may not.
     let prepared = match Prepared::new(session, run.settings(), dataset) {
         // Stopped while the data was prepared: that is not a failure.
@@ -86,6 +99,9 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
         }
         prepared => prepared?,
     };
+    if let Some(ranks) = session.ranks() {
+        ranks.decided(|| prepared.space.colours.is_some())?;
+    }
     run.write_split(&to_csv(&prepared.split, dataset))?;
     let outcome = session.install(|| {
         let mut watcher = |event: Event<'_>| watcher(event) && session.check().is_ok();
@@ -94,8 +110,138 @@ pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watc
     match outcome {
         // Within a step, which is discarded.
         Err(Error::Interrupted) => stopped(run),
+        // Those that share the work were interrupted at the same time.
+        Err(Error::Rank { .. }) if session.check().is_err() => stopped(run),
         outcome => outcome,
     }
+}
+
+/// Takes part in the training of rank 0, as one of the other ranks, until it ends. Nothing is written.
+///
+/// The settings, the space and the state are those of rank 0; the data must be the same.
+pub fn follow(session: &Session, dataset: &Dataset) -> Result<()> {
+    let Some(ranks) = session.ranks() else {
+        return Err(Error::settings("there are no other ranks to train with"));
+    };
+    if ranks.leads() {
+        return Err(Error::settings("rank 0 trains, the others follow"));
+    }
+    let mut settings: Settings = ranks.decided_elsewhere()?;
+    settings.validate()?;
+    let prepared = Prepared::new(session, &settings, dataset)?;
+    let quotient: bool = ranks.decided_elsewhere()?;
+    // What `auto` takes may depend on the memory of a machine.
+    let prepared = match prepared.space.colours.is_some() == quotient {
+        true => prepared,
+        false => {
+            settings.training.space = if quotient { SpaceChoice::Quotient } else { SpaceChoice::Dense };
+            Prepared::new(session, &settings, dataset)?
+        }
+    };
+    session.install(|| -> Result<()> {
+        let mut learner = Learner::new(&settings)?;
+        learner.network = learner.network.with_workspace(session.workspace());
+        learner.synchronise(ranks)?;
+        let team = Team::start(ranks, &prepared)?;
+        let team = Some(&team);
+        while let Order::Epoch { number, rate } = ranks.decided_elsewhere()? {
+            let mut watcher = |_: Event<'_>| session.check().is_ok();
+            if one_epoch(&settings, &prepared, &mut learner, number, rate, team, &mut watcher)?.is_none() {
+                return Err(Error::Interrupted);
+            }
+            learner.evaluate(session, &settings, &prepared, team)?;
+        }
+        Ok(())
+    })
+}
+
+/// What rank 0 tells the others to do next.
+#[derive(Serialize, Deserialize)]
+enum Order {
+    /// To train this epoch with this rate, and to evaluate.
+    Epoch { number: usize, rate: f64 },
+    /// Nothing more.
+    End,
+}
+
+/// What a training changes.
+struct Learner {
+    network: Ppgn,
+    adam: Adam,
+    /// The averaged weights, if they are asked for.
+    average: Option<Average>,
+    /// The same on a device, which trains then.
+    remote: Option<Remote>,
+}
+
+impl Learner {
+    /// Before the first step.
+    fn new(settings: &Settings) -> Result<Self> {
+        let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
+        let adam = optimiser(&settings.training, &network)?;
+        let average = (settings.training.ema > 0.0)
+            .then(|| arrays(&network).map(|weights| Average::new(settings.training.ema, &weights)))
+            .transpose()?;
+        Ok(Learner { network, adam, average, remote: None })
+    }
+
+    /// Makes all ranks start from the state of rank 0.
+    fn synchronise(&mut self, ranks: &Ranks) -> Result<()> {
+        let mut weights = arrays(&self.network)?;
+        ranks.copied(&mut weights)?;
+        self.network.set_parameters(weights)?;
+        ranks.copied(&mut self.adam.first)?;
+        ranks.copied(&mut self.adam.second)?;
+        if let Some(average) = &mut self.average {
+            ranks.copied(&mut average.weights)?;
+        }
+        self.adam.steps = ranks.decided(|| self.adam.steps)?;
+        Ok(())
+    }
+
+    /// Fetches the state of the training from the device, if there is one.
+    fn fetch(&mut self) -> Result<()> {
+        match &self.remote {
+            Some(remote) => remote.fetch(&mut self.network, &mut self.adam, self.average.as_mut()),
+            None => Ok(()),
+        }
+    }
+
+    /// The figures of an epoch on the validation and the test set: of the network that stands for it, which is given too
+    /// if it is not the last one, and then of the last one.
+    fn evaluate(
+        &self,
+        session: &Session,
+        settings: &Settings,
+        prepared: &Prepared,
+        team: Option<&Team>,
+    ) -> Result<Evaluation> {
+        let averaged = self
+            .average
+            .as_ref()
+            .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
+            .transpose()?
+            .map(|network| network.with_workspace(session.workspace()));
+        let figures = |network: &Ppgn, averaged: bool| -> Result<Last> {
+            let there = self.remote.as_ref().map(|remote| Evaluated { remote, averaged });
+            let network = there.as_ref().map_or(network as &dyn Scores, |there| there);
+            let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch, team);
+            Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
+        };
+        let stands = figures(averaged.as_ref().unwrap_or(&self.network), averaged.is_some())?;
+        let last = averaged.is_some().then(|| figures(&self.network, false)).transpose()?;
+        Ok(Evaluation { averaged, stands, last })
+    }
+}
+
+/// What is measured after an epoch.
+struct Evaluation {
+    /// The averaged network, if there is one.
+    averaged: Option<Ppgn>,
+    /// The figures of the network that stands for the epoch: the averaged one, or the last.
+    stands: Last,
+    /// Those of the last one, if it is another.
+    last: Option<Last>,
 }
 
 /// The outcome of a run that was stopped: its last checkpoint.
@@ -117,24 +263,27 @@ fn epochs(
     let restored = match restored {
         Some(restored) => restored,
         None => {
-            let network = settings.network.init(settings.drawn_from(), settings.training.precision)?;
-            let adam = optimiser(&settings.training, &network)?;
+            let Learner { network, adam, average, .. } = Learner::new(settings)?;
             let state = State { epoch: 0, steps: 0, best: None, digests: None };
             let (history, warnings) = (History::new(), Vec::new());
-            let average = (settings.training.ema > 0.0)
-                .then(|| arrays(&network).map(|weights| Average::new(settings.training.ema, &weights)))
-                .transpose()?;
             Restored { network, adam, average, state, history, best_is_ahead: false, warnings }
         }
     };
-    let Restored { mut network, mut adam, mut average, mut state, mut history, mut best_is_ahead, .. } =
-        restored;
+    let Restored { network, adam, average, mut state, mut history, mut best_is_ahead, .. } = restored;
     if !go_on {
         return Ok(Outcome::Stopped { epochs: state.epoch });
     }
-    network = network.with_workspace(session.workspace());
+    let network = network.with_workspace(session.workspace());
+    let mut learner = Learner { network, adam, average, remote: None };
+    let team = session.ranks().map(|ranks| {
+        learner.synchronise(ranks)?;
+        Team::start(ranks, prepared)
+    });
+    let team = team.transpose()?;
+    let team = team.as_ref();
     run.cut_metrics(state.epoch)?;
-    let remote = Remote::train(session, prepared, &network, &adam, average.as_ref())?;
+    let Learner { network, adam, average, .. } = &learner;
+    learner.remote = Remote::train(session, prepared, network, adam, average.as_ref())?;
     let metric = settings.training.select.metric;
     // The best epoch before any is 0, and so is the state's.
     let is_over = |state: &State| {
@@ -145,37 +294,19 @@ fn epochs(
         let number = state.epoch + 1;
         let losses: Vec<f64> = history.epochs.iter().map(Epoch::watched_loss).collect();
         let rate = settings.training.rate_of(number, &losses);
-        let Some(train) = one_epoch(
-            run,
-            prepared,
-            (&mut network, &mut adam, average.as_mut()),
-            remote.as_ref(),
-            number,
-            rate,
-            watcher,
-        )?
-        else {
+        if let Some(ranks) = session.ranks() {
+            ranks.decided(|| Order::Epoch { number, rate })?;
+        }
+        let Some(train) = one_epoch(settings, prepared, &mut learner, number, rate, team, watcher)? else {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
-        if let Some(remote) = &remote {
-            remote.fetch(&mut network, &mut adam, average.as_mut())?;
-        }
-        let averaged = average
-            .as_ref()
-            .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
-            .transpose()?
-            .map(|network| network.with_workspace(session.workspace()));
+        learner.fetch()?;
+        let Evaluation { averaged, stands, last } = learner.evaluate(session, settings, prepared, team)?;
+        let Learner { network, adam, average, .. } = &learner;
         // The network that stands for the epoch.
-        let chosen = averaged.as_ref().unwrap_or(&network);
-        let evaluate = |network: &Ppgn, averaged: bool| -> Result<Last> {
-            let there = remote.as_ref().map(|remote| Evaluated { remote, averaged });
-            let network = there.as_ref().map_or(network as &dyn Scores, |there| there);
-            let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch);
-            Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
-        };
-        let Last { validation, test } = evaluate(chosen, averaged.is_some())?;
-        let last = averaged.is_some().then(|| evaluate(&network, false)).transpose()?;
-        let epoch = Epoch { epoch: number, rate, train, validation, test, last };
+        let chosen = averaged.as_ref().unwrap_or(network);
+        let epoch =
+            Epoch { epoch: number, rate, train, validation: stands.validation, test: stands.test, last };
         if !epoch.is_finite() {
             let parts = [&prepared.split.validation, &prepared.split.test];
             let batch = first_not_finite(prepared, chosen, parts, settings.training.batch)?;
@@ -196,12 +327,15 @@ fn epochs(
         let seconds = start.elapsed().as_secs_f64();
         // First the metrics, then the checkpoint: what is beyond a checkpoint is cut off on resume.
         run.record(&line, number, seconds)?;
-        run.checkpoint(&network, &adam, average.as_ref(), &state)?;
+        run.checkpoint(network, adam, average.as_ref(), &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });
         if !go_on && !is_over(&state) {
             return Ok(Outcome::Stopped { epochs: state.epoch });
         }
+    }
+    if let Some(ranks) = session.ranks() {
+        ranks.decided(|| Order::End)?;
     }
     if best_is_ahead {
         return Err(overtaken(run, state.epoch + 1, &state));
@@ -225,52 +359,88 @@ fn overtaken(run: &Run, epoch: usize, state: &State) -> Error {
     Error::Run { path: Run::best_model(run.path()), message }
 }
 
-/// Trains one epoch; nothing if the watcher stopped it.
+/// Trains one epoch; nothing if the watcher stopped it. Among several ranks the figures are those of rank 0.
 fn one_epoch(
-    run: &Run,
+    settings: &Settings,
     prepared: &Prepared,
-    (network, adam, average): (&mut Ppgn, &mut Adam, Option<&mut Average>),
-    remote: Option<&Remote>,
+    learner: &mut Learner,
     epoch: usize,
     rate: f64,
+    team: Option<&Team>,
     watcher: &mut Watcher<'_>,
 ) -> Result<Option<Part>> {
-    let t = &run.settings().training;
-    let order = batches(
-        &prepared.dataset,
-        &prepared.split.train,
-        t.batch,
-        t.batching,
-        run.settings().drawn_from(),
-        epoch,
-    );
-    let mut sums = Sums::new();
+    let (training, seed) = (&settings.training, settings.drawn_from());
+    let order =
+        batches(&prepared.dataset, &prepared.split.train, training.batch, training.batching, seed, epoch);
+    let Learner { network, adam, average, remote } = learner;
+    let remote = remote.as_ref();
+    let (average, memory) = (average.as_mut(), Vec::new());
+    let mut stepper = Stepper { prepared, training, network, adam, average, rate, seed, epoch, memory, team };
+    let (mut losses, mut scores) = (Vec::new(), Vec::new());
     let mut graphs = 0;
-    let (seed, memory) = (run.settings().drawn_from(), Vec::new());
-    let mut stepper = Stepper { prepared, training: t, network, adam, average, rate, seed, epoch, memory };
     for (number, chosen) in order.iter().enumerate() {
+        let share = team.map(|team| team.share(chosen));
+        let share = share.as_ref().unwrap_or(chosen);
         let stepped = match remote {
-            Some(remote) => remote.step(prepared, t, Now { seed, epoch, number, rate }, chosen)?,
-            None => stepper.step(number, &prepared.batch(chosen)?, chosen)?,
+            Some(remote) => remote
+                .step(prepared, training, Now { seed, epoch, number, rate }, chosen)?
+                .map(|(loss, scores)| (loss, prepared.of_rows(chosen, scores.to_f64()))),
+            None => {
+                let batch = (!share.is_empty()).then(|| prepared.batch(share)).transpose()?;
+                stepper.step(number, batch.as_ref(), share)?
+            }
         };
-        let Some((loss, scores)) = stepped else {
+        let Some((loss, own)) = stepped else {
             let batch = Some((number + 1, chosen.clone()));
             return Err(Error::NotFinite(NotFinite { epoch, evaluation: false, batch }));
         };
-        sums.add(chosen, loss, &prepared.of_rows(chosen, scores.to_f64()));
+        losses.push(loss);
+        scores.push(own);
         graphs += chosen.len();
         if !watcher(Event::Step { epoch, graphs, of: prepared.split.train.len() }) {
             return Ok(None);
         }
     }
+    if let Some(team) = team {
+        let width = prepared.goal.outputs();
+        match team.gather(&order, 0.0, scores.concat(), |g| prepared.rows(&[g]) * width)? {
+            Some((_, gathered)) => scores = gathered,
+            None => return Ok(Some(Part::default())),
+        }
+    }
+    let mut sums = Sums::new();
+    for ((chosen, loss), scores) in order.iter().zip(losses).zip(&scores) {
+        sums.add(chosen, loss, scores);
+    }
     Ok(Some(sums.finish(prepared)))
 }
 
-/// The figures of a part of the data, without training on it.
-fn evaluate(prepared: &Prepared, network: &dyn Scores, graphs: &[u32], batch: usize) -> Result<Option<Part>> {
-    match graphs.is_empty() {
-        true => Ok(None),
-        false => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
+/// The figures of a part of the data, without training on it. Among several ranks they are those of rank 0.
+fn evaluate(
+    prepared: &Prepared,
+    network: &dyn Scores,
+    graphs: &[u32],
+    batch: usize,
+    team: Option<&Team>,
+) -> Result<Option<Part>> {
+    match (graphs.is_empty(), team) {
+        (true, _) => Ok(None),
+        (false, None) => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
+        (false, Some(team)) => {
+            let (mut loss, mut scores) = (0.0, Vec::new());
+            for chosen in team.share(graphs).chunks(batch.max(1)) {
+                let found = loss_of(prepared, network, chosen)?;
+                loss += found.0;
+                scores.extend(found.1);
+            }
+            let width = prepared.goal.outputs();
+            let gathered = team.gather(&[graphs.to_vec()], loss, scores, |g| prepared.rows(&[g]) * width)?;
+            Ok(gathered.map(|(loss, scores)| {
+                let mut sums = Sums::new();
+                scores.iter().for_each(|scores| sums.add(graphs, loss, scores));
+                sums.finish(prepared)
+            }))
+        }
     }
 }
 

@@ -137,14 +137,23 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     /// Given the gradient of the scores, adds the gradients of all parameters to `gradients`, one per array of the
-    /// layout.
-    pub(crate) fn backward(&self, rows: &[T], tape: Tape<T>, scores: &[T], gradients: &mut [Vec<T>]) {
+    /// layout. `ready` is called with each as soon as it is complete: the suffix's, then the blocks' from the last to the
+    /// first.
+    pub(crate) fn backward(
+        &self,
+        rows: &[T],
+        tape: Tape<T>,
+        scores: &[T],
+        gradients: &mut [Vec<T>],
+        ready: &mut (dyn FnMut(usize, &mut Vec<T>) + Send),
+    ) {
         in_pool(|| {
             let Tape { blocks, pooled, scored, masks } = tape;
             let Some((of_suffix, of_blocks)) = gradients.split_last_mut() else { return };
             let mut features = self.suffix.backward(self.workspace, &pooled, scored, scores, of_suffix);
+            ready(of_blocks.len(), of_suffix);
             features.iter_mut().zip(&masks).for_each(|(features, mask)| multiply_each(features, mask));
-            self.blocks_backward(rows, blocks, &features, of_blocks);
+            self.blocks_backward(rows, blocks, &features, of_blocks, ready);
         });
     }
 
@@ -281,19 +290,19 @@ impl<'a, T: Real> Engine<'a, T> {
         }
     }
 
-    /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`.
+    /// Given the gradients of the pooled features, adds those of the blocks' parameters to `gradients`, and tells when one
+    /// is complete.
     fn blocks_backward(
         &self,
         rows: &[T],
         tapes: Vec<BlockTape<T>>,
         features: &[Buffer<T>],
         gradients: &mut [Vec<T>],
+        ready: &mut (dyn FnMut(usize, &mut Vec<T>) + Send),
     ) {
         if self.groups.is_empty() {
-            let mut gradients: Vec<&mut [T]> =
-                gradients.iter_mut().map(|gradient| &mut gradient[..]).collect();
             for tape in tapes {
-                self.view_backward(&self.view, rows, tape, features, &mut gradients);
+                self.view_backward(&self.view, rows, tape, features, gradients, &mut *ready);
             }
             return;
         }
@@ -312,13 +321,16 @@ impl<'a, T: Real> Engine<'a, T> {
             let mut to: Vec<&mut [T]> = sums.iter_mut().map(|sum| &mut sum[..]).collect();
             for (group, tape) in groups.iter().zip(tapes) {
                 let own: Vec<Buffer<T>> = features.iter().map(|all| self.features_of(group, all)).collect();
-                self.view_backward(&group.view, self.of_group(group, rows), tape, &own, &mut to);
+                self.view_backward(&group.view, self.of_group(group, rows), tape, &own, &mut to, |_, _| {});
             }
             sums
         };
         runs.into_par_iter().with_max_len(1).map(run).collect_into_vec(&mut sums);
-        for sums in sums {
-            gradients.iter_mut().zip(&sums).for_each(|(gradient, sum)| add_each(gradient, sum));
+        // Only the last group completes a gradient. Blocks are narrow here, and the first to be added up is on its way while
+        // the others are.
+        for (l, gradient) in gradients.iter_mut().enumerate().rev() {
+            sums.iter().for_each(|sums| add_each(gradient, &sums[l]));
+            ready(l, gradient);
         }
     }
 
@@ -332,14 +344,15 @@ impl<'a, T: Real> Engine<'a, T> {
         own
     }
 
-    /// The backward pass on all graphs of a view.
-    fn view_backward(
+    /// The backward pass on all graphs of a view. `done` is called with the gradient of a block after it was added to.
+    fn view_backward<G: AsMut<[T]>>(
         &self,
         view: &View<'_>,
         rows: &[T],
         tape: BlockTape<T>,
         features: &[Buffer<T>],
-        gradients: &mut [&mut [T]],
+        gradients: &mut [G],
+        mut done: impl FnMut(usize, &mut G),
     ) {
         let BlockTape { mut inputs, mut kept, mut ties, last: mut output } = tape;
         let mut features = features.iter().rev();
@@ -364,7 +377,8 @@ impl<'a, T: Real> Engine<'a, T> {
             let Some(kept) = kept.pop() else { break };
             let x = output.as_deref().unwrap_or(rows);
             let pairs = view.pairs(l);
-            d = block.backward(self.workspace, pairs, x, kept, gradient, gradients[l], l > 0);
+            d = block.backward(self.workspace, pairs, x, kept, gradient, gradients[l].as_mut(), l > 0);
+            done(l, &mut gradients[l]);
         }
     }
 }
@@ -405,7 +419,7 @@ mod tests {
                 pooled.iter().map(|p| Buffer::copy(&workspace, &vec![1.0; p.len()])).collect();
             let mut gradients: Vec<Vec<f64>> =
                 layout.arrays()[..3].iter().map(|array| vec![0.0; array.len()]).collect();
-            engine.blocks_backward(rows, tape, &ones, &mut gradients);
+            engine.blocks_backward(rows, tape, &ones, &mut gradients, &mut |_, _| {});
             (pooled.iter().map(|p| p.to_vec()).collect::<Vec<_>>(), gradients)
         };
         let new = || Engine::new(&config, &blocks, &arrays, batch.space(), &workspace);

@@ -103,8 +103,18 @@ fn measure(
     let mut rows = vec![0; settings.network.blocks.len() + 1];
     let (rate, seed, epoch) = (training.rate, settings.drawn_from(), 1);
     let (network, adam, memory) = (&mut network, &mut adam, Vec::new());
-    let mut stepper =
-        Stepper { prepared: &prepared, training, network, adam, average: None, rate, seed, epoch, memory };
+    let mut stepper = Stepper {
+        prepared: &prepared,
+        training,
+        network,
+        adam,
+        average: None,
+        rate,
+        seed,
+        epoch,
+        memory,
+        team: None,
+    };
     let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
         let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
         if let Some(remote) = &remote {
@@ -113,7 +123,7 @@ fn measure(
         }
         let batch = prepared.batch(chosen)?;
         rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
-        let step = stepper.step(number, &batch, chosen)?;
+        let step = stepper.step(number, Some(&batch), chosen)?;
         step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite))
     };
     train(1, first, &mut rows)?;

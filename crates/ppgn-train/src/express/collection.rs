@@ -8,10 +8,12 @@ use super::subject::Subject;
 use super::suite::Category;
 use super::trial::MULTIPLE;
 use crate::error::{Error, Result};
+use crate::ranks::{Hear, understood};
 use crate::session::Session;
 use ppgn_graph::Graph;
 use ppgn_graph::random::Stream;
 use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// What was found for a collection.
@@ -55,21 +57,50 @@ pub(super) fn collect(
     let mut sizes = vec![0usize; count];
     classes.iter().for_each(|&c| sizes[c] += 1);
     let bound_left = sizes.iter().map(|n| n * (n - 1) / 2).sum();
-    let mut collected = match store.read_collected(category)? {
+    let there = match store.read_collected(category)? {
         Some(there) => there,
         None => Collected { bound_left, bound_classes: count, left: Vec::new() },
     };
+    // What rank 0 has found: another may have looked later, when more was there.
+    let mut collected = match session.ranks() {
+        Some(ranks) => ranks.decided(|| there.clone())?,
+        None => there,
+    };
     if let Some(subject) = lab.subject.filter(|_| lab.protocol != Protocol::Exact) {
-        for &seed in &lab.seeds {
-            for (number, variant) in subject.variants().into_iter().enumerate() {
-                if collected.left.iter().any(|l| l.seed == seed && l.variant == variant) {
-                    continue;
-                }
-                let found = left(session, subject, category, &classes, bound_left, seed, (number, variant))?;
-                collected.left.push(found);
-                store.write_collected(category, &collected)?;
+        let variants = || subject.variants().into_iter().enumerate();
+        let all = lab.seeds.iter().flat_map(|&seed| variants().map(move |variant| (seed, variant)));
+        let is_there =
+            |seed, variant: &str| collected.left.iter().any(|l| l.seed == seed && l.variant == variant);
+        let missing: Vec<(u64, (usize, String))> =
+            all.filter(|(seed, (_, variant))| !is_there(*seed, variant)).collect();
+        let so_far = Mutex::new(collected.clone());
+        let keep = |found: Left| -> Result<()> {
+            let mut so_far = so_far.lock().unwrap_or_else(|e| e.into_inner());
+            so_far.left.push(found);
+            store.write_collected(category, &so_far)
+        };
+        let compute = |session: &Session, i: usize| {
+            let (seed, variant) = missing[i].clone();
+            left(session, subject, category, &classes, bound_left, seed, variant)
+        };
+        let found = match session.ranks() {
+            None => {
+                let one = |i| compute(session, i).and_then(|found| keep(found.clone()).map(|()| found));
+                (0..missing.len()).map(one).collect::<Result<Vec<Left>>>()?
             }
-        }
+            Some(ranks) => {
+                let alone = session.clone().with_ranks(None);
+                let work = |i: usize, tell: &Hear<'_>| -> Result<Option<Vec<u8>>> {
+                    let found = serde_json::to_vec(&compute(&alone, i)?).unwrap_or_default();
+                    tell(i, &found);
+                    Ok(Some(found))
+                };
+                let hear = |_: usize, found: &[u8]| understood(found).and_then(keep).is_ok();
+                let found = ranks.farm(missing.len(), 1, &work, &hear)?.ok_or(Error::Interrupted)?;
+                found.iter().map(|found| understood(found)).collect::<Result<_>>()?
+            }
+        };
+        collected.left.extend(found);
     }
     collected.left.retain(|l| lab.seeds.contains(&l.seed));
     Ok(collected)

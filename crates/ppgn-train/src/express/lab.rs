@@ -8,6 +8,7 @@ use super::subject::Subject;
 use super::suite::{Pairing, Suite};
 use super::trial::{Place, trial};
 use crate::error::{Error, Result};
+use crate::ranks::{Hear, Ranks, understood};
 use crate::session::Session;
 use ppgn_wl::Test;
 use serde::{Deserialize, Serialize};
@@ -97,7 +98,19 @@ impl<'a> Lab<'a> {
     pub fn run(&self, session: &Session, watch: &(dyn Fn(Progress) + Sync)) -> Result<Report> {
         let start = Instant::now();
         self.check()?;
-        let store = Store::open(self)?;
+        // Rank 0 makes the folder, before another looks for it.
+        let store = match session.ranks() {
+            None => Store::open(self)?,
+            Some(ranks) if ranks.leads() => {
+                let store = Store::open(self)?;
+                ranks.decided(|| ())?;
+                store
+            }
+            Some(ranks) => {
+                ranks.decided(|| ())?;
+                Store::open(self)?
+            }
+        };
         let listed = self.suite.categories.iter().enumerate();
         let units: Vec<(usize, usize)> =
             listed.flat_map(|(c, category)| (0..category.pairs().len()).map(move |p| (c, p))).collect();
@@ -109,7 +122,9 @@ impl<'a> Lab<'a> {
             }
         }
         let report = Report::new(self, &units, &records, collected, start.elapsed().as_secs_f64());
-        store.finish(&report)?;
+        if session.leads() {
+            store.finish(&report)?;
+        }
         Ok(report)
     }
 
@@ -142,6 +157,9 @@ impl<'a> Lab<'a> {
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<Record>> {
         let (next, done, stop) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        if let Some(ranks) = session.ranks() {
+            return self.on_ranks(session, ranks, store, units, watch);
+        }
         let results: Vec<Mutex<Option<Result<Record>>>> = units.iter().map(|_| Mutex::new(None)).collect();
         let jobs = self.jobs.clamp(1, units.len().max(1));
         let work = || -> Result<()> {
@@ -178,13 +196,44 @@ impl<'a> Lab<'a> {
                 Some(Ok(record)) => records.push(record),
                 Some(Err(Error::Interrupted)) | None => unfinished = true,
                 Some(Err(_)) if session.check().is_err() => unfinished = true,
-                Some(Err(error)) => {
-                    let name = format!("pair {p} of {}", self.suite.categories[c].name);
-                    return Err(Error::Job { name, source: Box::new(error) });
-                }
+                Some(Err(error)) => return Err(self.failed(c, p, error)),
             }
         }
         if unfinished { Err(Error::Interrupted) } else { Ok(records) }
+    }
+
+    /// The same among several ranks, each of which takes a pair when it is free.
+    fn on_ranks(
+        &self,
+        session: &Session,
+        ranks: &Ranks,
+        store: &Store,
+        units: &[(usize, usize)],
+        watch: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Vec<Record>> {
+        let done = AtomicUsize::new(0);
+        let alone = session.clone().with_ranks(None);
+        let work = |i: usize, tell: &Hear<'_>| -> Result<Option<Vec<u8>>> {
+            let (session, (c, p)) = (alone.clone().with_threads(1)?, units[i]);
+            let record = match session.install(|| self.unit(&session, store, c, p)) {
+                Err(_) if session.check().is_err() => return Ok(None),
+                record => record.map_err(|error| self.failed(c, p, error))?,
+            };
+            tell(i, &[]);
+            Ok(Some(serde_json::to_vec(&record).unwrap_or_default()))
+        };
+        let hear = |_: usize, _: &[u8]| {
+            watch(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, pairs: units.len() });
+            session.check().is_ok()
+        };
+        let records = ranks.farm(units.len(), self.jobs.max(1), &work, &hear)?.ok_or(Error::Interrupted)?;
+        records.iter().map(|record| understood(record)).collect()
+    }
+
+    /// The error of a pair with its name.
+    fn failed(&self, c: usize, p: usize, error: Error) -> Error {
+        let name = format!("pair {p} of {}", self.suite.categories[c].name);
+        Error::Job { name, source: Box::new(error) }
     }
 
     /// One pair: its bound, then seed after seed, each kept as soon as it is there.

@@ -138,7 +138,9 @@ impl Cv {
     ) -> Result<Option<CvReport>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
         let report = self.report(&all_finished(&self.jobs, ended)?)?;
-        write_json(&self.folder.join("cv.json"), &report)?;
+        if session.leads() {
+            write_json(&self.folder.join("cv.json"), &report)?;
+        }
         Ok(Some(report))
     }
 

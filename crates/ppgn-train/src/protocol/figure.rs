@@ -170,7 +170,7 @@ impl Figure<'_> {
         let mut ended = ended.into_iter();
         let trained = |part: FigurePart| {
             let own = ended.by_ref().take(part.jobs().len()).collect();
-            Ok(TrainedPart { report: part.search.ended(own)?, part })
+            Ok(TrainedPart { report: part.search.ended(session, own)?, part })
         };
         parts.into_iter().map(trained).collect::<Result<_>>().map(Some)
     }

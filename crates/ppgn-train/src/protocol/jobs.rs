@@ -4,14 +4,16 @@
 //! with other settings in the same folder is an error before anything starts. Workers take jobs in order; each has a
 //! thread pool of its own.
 
-use crate::error::{Error, Fits, Result};
+use crate::error::{Error, Fits, NotFinite, Result};
 use crate::memory::check_memory;
-use crate::metrics::Epoch;
+use crate::metrics::{Best, Epoch};
+use crate::ranks::{Hear, Ranks, understood};
 use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
 use crate::session::Session;
 use crate::settings::{Origin, Settings, Trained};
 use crate::trainer::{Event, Outcome, train};
 use ppgn_graph::Dataset;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -152,15 +154,24 @@ impl Workers {
     /// assert!(Workers::new(None, None).jobs >= 1);
     /// ```
     pub fn new(jobs: Option<usize>, threads: Option<usize>) -> Self {
-        let cores = cores();
+        Workers::on(cores(), jobs, threads)
+    }
+
+    /// The same where only this number of cores is there to use: some belong to other ranks.
+    pub fn on(cores: usize, jobs: Option<usize>, threads: Option<usize>) -> Self {
         let threads = threads.unwrap_or(cores / 10).max(1);
         Workers { jobs: jobs.unwrap_or(cores / threads).max(1), threads }
     }
 
     /// For runs one after another: all cores for each by default.
     pub fn one_by_one(jobs: Option<usize>, threads: Option<usize>) -> Self {
+        Workers::one_by_one_on(cores(), jobs, threads)
+    }
+
+    /// The same where only this number of cores is there to use.
+    pub fn one_by_one_on(cores: usize, jobs: Option<usize>, threads: Option<usize>) -> Self {
         let jobs = jobs.unwrap_or(1).max(1);
-        Workers { jobs, threads: threads.unwrap_or(cores() / jobs).max(1) }
+        Workers { jobs, threads: threads.unwrap_or(cores / jobs).max(1) }
     }
 }
 
@@ -187,7 +198,7 @@ pub enum Notice<'a> {
 pub type JobWatcher<'a> = dyn Fn(&Job, Notice<'_>) -> bool + Sync + 'a;
 
 /// The results of a finished run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Finished {
     /// Its summary.
     pub summary: Summary,
@@ -242,7 +253,8 @@ fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Worke
     Err(Error::Memory { need: together, limit, graphs: at_once, nodes, fits })
 }
 
-/// Runs what is missing of some jobs, all on one dataset; `None` if it was stopped.
+/// Runs what is missing of some jobs, all on one dataset; `None` if it was stopped. Among several ranks each takes a job when
+/// it is free, and all have the results; run folders are on a disk that all ranks see.
 ///
 /// Every job is checked before the first one starts. The first error stops the others after their current steps; the
 /// next call resumes from there.
@@ -253,9 +265,15 @@ pub fn run_jobs(
     workers: Workers,
     watcher: &JobWatcher<'_>,
 ) -> Result<Option<Vec<Ended>>> {
-    match check_jobs(session, jobs, dataset, workers) {
-        Err(_) if session.check().is_err() => return Ok(None),
-        checked => checked?,
+    // Rank 0 looks for all, before another can have begun.
+    if session.leads() {
+        match check_jobs(session, jobs, dataset, workers) {
+            Err(_) if session.check().is_err() => return Ok(None),
+            checked => checked?,
+        }
+    }
+    if let Some(ranks) = session.ranks() {
+        return run_on_ranks(session, ranks, jobs, dataset, workers, watcher);
     }
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Result<Option<Ended>>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
@@ -287,6 +305,95 @@ pub fn run_jobs(
         }
     }
     Ok((!stopped).then_some(ended))
+}
+
+/// What a job on another rank tells rank 0.
+#[derive(Serialize, Deserialize)]
+enum Told {
+    Began(usize),
+    Epoch { epoch: Box<Epoch>, best: Best, seconds: f64 },
+    Finished(Box<Summary>),
+    Diverged(NotFinite),
+}
+
+impl Told {
+    fn of(notice: &Notice<'_>) -> Option<Self> {
+        match notice {
+            Notice::Began(epochs) => Some(Told::Began(*epochs)),
+            Notice::Training(Event::Epoch { epoch, best, seconds }) => Some(Told::Epoch {
+                epoch: Box::new((*epoch).clone()),
+                best: (*best).clone(),
+                seconds: *seconds,
+            }),
+            Notice::Finished(summary) => Some(Told::Finished(Box::new((*summary).clone()))),
+            Notice::Diverged(Error::NotFinite(place)) => Some(Told::Diverged(place.clone())),
+            // Of no interest elsewhere, or too often.
+            Notice::Training(_) | Notice::Diverged(_) => None,
+        }
+    }
+
+    fn hand_on(&self, job: &Job, watcher: &JobWatcher<'_>) -> bool {
+        match self {
+            Told::Began(epochs) => watcher(job, Notice::Began(*epochs)),
+            Told::Epoch { epoch, best, seconds } => {
+                watcher(job, Notice::Training(Event::Epoch { epoch, best, seconds: *seconds }))
+            }
+            Told::Finished(summary) => watcher(job, Notice::Finished(summary)),
+            Told::Diverged(place) => watcher(job, Notice::Diverged(&Error::NotFinite(place.clone()))),
+        }
+    }
+}
+
+/// The same among several ranks.
+fn run_on_ranks(
+    session: &Session,
+    ranks: &Ranks,
+    jobs: &[Job],
+    dataset: &Dataset,
+    workers: Workers,
+    watcher: &JobWatcher<'_>,
+) -> Result<Option<Vec<Ended>>> {
+    let alone = session.clone().with_ranks(None);
+    let stop = AtomicBool::new(false);
+    let work = |i: usize, tell: &Hear<'_>| -> Result<Option<Vec<u8>>> {
+        let (job, own) = (&jobs[i], alone.clone().with_threads(workers.threads)?);
+        let elsewhere = |_: &Job, notice: Notice<'_>| {
+            let told = Told::of(&notice).and_then(|told| serde_json::to_vec(&told).ok());
+            tell(i, &told.unwrap_or_default())
+        };
+        let here = |job: &Job, notice: Notice<'_>| watcher(job, notice) && tell(i, &[]);
+        let ended = match ranks.leads() {
+            true => run_job(&own, job, dataset, &here, &stop),
+            false => run_job(&own, job, dataset, &elsewhere, &stop),
+        };
+        let result = match ended.map_err(|e| job.failed(e))? {
+            Some(Ended::Finished(finished)) => Elsewhere::Finished(finished),
+            Some(Ended::Diverged(Error::NotFinite(place))) => Elsewhere::Diverged(place),
+            Some(Ended::Diverged(error)) => return Err(job.failed(error)),
+            None => return Ok(None),
+        };
+        Ok(Some(serde_json::to_vec(&result).unwrap_or_default()))
+    };
+    let hear = |i: usize, told: &[u8]| {
+        let told = serde_json::from_slice::<Told>(told);
+        let told = jobs.get(i).zip(told.ok());
+        told.is_none_or(|(job, told)| told.hand_on(job, watcher)) && session.check().is_ok()
+    };
+    let Some(results) = ranks.farm(jobs.len(), workers.jobs, &work, &hear)? else { return Ok(None) };
+    let ended = |result: &Vec<u8>| {
+        Ok(match understood(result)? {
+            Elsewhere::Finished(finished) => Ended::Finished(finished),
+            Elsewhere::Diverged(place) => Ended::Diverged(Error::NotFinite(place)),
+        })
+    };
+    results.iter().map(ended).collect::<Result<_>>().map(Some)
+}
+
+/// How a job on another rank ended. The figures travel, because a file of another machine may take a while to appear here.
+#[derive(Serialize, Deserialize)]
+enum Elsewhere {
+    Finished(Box<Finished>),
+    Diverged(NotFinite),
 }
 
 fn run_job(

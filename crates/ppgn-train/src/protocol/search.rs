@@ -224,13 +224,15 @@ impl Search {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<SearchReport>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
-        self.ended(ended).map(Some)
+        self.ended(session, ended).map(Some)
     }
 
     /// Writes `search.json` for finished runs, and returns the result.
-    pub(crate) fn ended(&self, ended: Vec<Ended>) -> Result<SearchReport> {
+    pub(crate) fn ended(&self, session: &Session, ended: Vec<Ended>) -> Result<SearchReport> {
         let report = self.report(ended)?;
-        write_json(&self.folder.join("search.json"), &report)?;
+        if session.leads() {
+            write_json(&self.folder.join("search.json"), &report)?;
+        }
         Ok(report)
     }
 

@@ -129,7 +129,9 @@ impl Seeds {
             predictions => predictions?,
         };
         let report = self.report(dataset, &summaries, &predictions, seconds_training)?;
-        write_json(&self.folder.join(SEEDS), &report)?;
+        if session.leads() {
+            write_json(&self.folder.join(SEEDS), &report)?;
+        }
         Ok(Some((report, predictions)))
     }
 

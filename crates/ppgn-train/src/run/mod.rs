@@ -125,6 +125,11 @@ impl Run {
         Run::make(path.as_ref(), settings, |_, _| Ok(()))
     }
 
+    /// The settings of a run, which another process may be training.
+    pub fn settings_of(path: impl AsRef<Path>) -> Result<Settings> {
+        read_settings(path.as_ref())
+    }
+
     /// Makes the run folder of a network that was trained elsewhere, for [`Predictor`](crate::Predictor) to use.
     pub fn import(path: impl AsRef<Path>, settings: Settings, network: &Ppgn) -> Result<Self> {
         Run::make(path.as_ref(), settings, |folder, digest| {

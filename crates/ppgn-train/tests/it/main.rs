@@ -7,6 +7,7 @@ mod levels;
 mod metrics;
 mod nothing_lost;
 mod protocols;
+mod ranks;
 mod recipes;
 mod reference;
 mod resume;

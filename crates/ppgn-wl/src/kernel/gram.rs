@@ -13,6 +13,39 @@ pub struct Gram {
 }
 
 impl Gram {
+    /// The matrix of its stripes, which may have been computed elsewhere: rows a to b of every stripe a..b, from column a on, as
+    /// [`SubtreeKernel::between`] gives them. `None` where they are not the stripes of a matrix of this many graphs.
+    ///
+    /// ```
+    /// use ppgn_graph::generate::generate;
+    /// use ppgn_wl::{Gram, Options, subtree_kernel};
+    /// let (graphs, options) = (generate("gnp:n=6,p=0.5,count=5")?, Options::default());
+    /// let kernel = subtree_kernel(graphs.graphs(), 2, &options)?;
+    /// let stripes = [kernel.between(0..2, 0..5, &options)?, kernel.between(2..5, 2..5, &options)?];
+    /// assert_eq!(Gram::from_stripes(5, [0..2, 2..5].into_iter().zip(stripes)), Some(kernel.gram(&options)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_stripes(
+        graphs: usize,
+        stripes: impl IntoIterator<Item = (Range<usize>, Vec<u64>)>,
+    ) -> Option<Self> {
+        let mut values = vec![0; graphs * graphs];
+        let mut next = 0;
+        for (rows, stripe) in stripes {
+            let width = graphs.checked_sub(rows.start)?;
+            if rows.start != next || rows.end > graphs || stripe.len() != rows.len() * width {
+                return None;
+            }
+            next = rows.end;
+            let start = rows.start;
+            for (row, numbers) in rows.zip(stripe.chunks(width.max(1))) {
+                values[row * graphs + start..][..width].copy_from_slice(numbers);
+            }
+        }
+        mirror(&mut values, graphs, 0);
+        (next == graphs).then_some(Gram { graphs, values })
+    }
+
     /// The number of graphs, and so of rows and columns.
     pub fn graphs(&self) -> usize {
         self.graphs
@@ -66,6 +99,11 @@ impl SubtreeKernel {
         })?;
         mirror(&mut values, n, 0);
         Ok(Gram { graphs: n, values })
+    }
+
+    /// Whether [`gram`](Self::gram) would be computed: its errors, before any work.
+    pub fn check_gram(&self, options: &Options) -> Result<(), Error> {
+        self.check(self.graphs(), options)
     }
 
     /// The kernel of the graphs `rows` with the graphs `columns`: a block of [`gram`](Self::gram), row after row, without

@@ -5,6 +5,7 @@ mod counting;
 use super::input::InputArgs;
 use super::interrupt::interrupted;
 use super::output::{self, counted, progress};
+use super::ranks::cores;
 use super::say;
 use super::session::MemoryArgs;
 use super::settings::{Chosen, SettingsArgs};
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         say::note(&escaped(missing));
     }
     let session = args.memory.session();
-    let jobs = Workers::new(args.jobs.map(usize::from), Some(1)).jobs;
+    let jobs = Workers::on(cores(), args.jobs.map(usize::from), Some(1)).jobs;
     let network = Network::new(&chosen.preset, &chosen.overrides, &suite)?;
     let bound = bound_of(network.config())?;
     if args.protocol != Protocol::Exact {

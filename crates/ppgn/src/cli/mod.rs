@@ -21,6 +21,7 @@ mod metrics;
 mod output;
 mod predict;
 mod protocol;
+mod ranks;
 mod runs;
 mod say;
 mod session;
@@ -85,55 +86,90 @@ enum Command {
     Man(man::Args),
 }
 
-/// Parses the arguments and runs the command.
+/// Parses the arguments and runs the command, as one of several ranks if a launcher started this process as one.
 pub(crate) fn run() -> ExitCode {
-    let cli = parsed();
-    // Every command ends with the code of the signal that stopped it.
-    interrupt::on_ctrl_c();
-    let result = match cli.command {
-        Command::Data(args) => data::run(args),
-        Command::Wl(args) => wl::run(args),
-        Command::Train(args) => train::run(*args),
-        Command::Predict(args) => predict::run(&args),
-        Command::Embed(args) => embed::run(&args),
-        Command::Runs(args) => runs::run(&args),
-        Command::View(args) => view::run(&args),
-        Command::Compile(args) => compile::run(&args),
-        Command::Express(args) => express::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Cv(args) => protocol::cv::run(&args),
-        Command::Search(args) => protocol::search::run(&args),
-        Command::Reproduce(args) => protocol::reproduce::run(&args),
-        Command::Bench(args) => bench::run(args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Completions(args) => completions::run(&args, &mut Cli::command()),
-        Command::Man(args) => man::run(&args, Cli::command()),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            if let Some(io) = error.downcast_ref::<std::io::Error>()
-                && io.kind() == std::io::ErrorKind::BrokenPipe
-            {
-                return ExitCode::SUCCESS; // the reader has closed the pipe
+    ranks::joined(|| {
+        let command = match parsed() {
+            Ok(cli) => cli.command,
+            Err(error) => {
+                // It goes to a stream that may be closed; the exit code says it too.
+                let _ = error.print();
+                let wrong = (error.exit_code() != 0).then(|| error.to_string());
+                return (ExitCode::from(error.exit_code() as u8), wrong);
             }
-            // Messages quote files; what a terminal would obey is made visible.
-            say::error(&escaped_lines(&message(&error)));
-            if let Some(hint) = hint::hint(&error) {
-                say::hint(&escaped(&hint));
-            }
-            ExitCode::from(exit_code(&error))
+        };
+        // Every command ends with the code of the signal that stopped it.
+        interrupt::on_ctrl_c();
+        match command.is_shared() {
+            true => ended(ranks::supported().and_then(|()| command.run())),
+            false if ranks::lead() => ended(command.run()),
+            false => (ExitCode::SUCCESS, None),
+        }
+    })
+}
+
+impl Command {
+    /// Whether several ranks share its work; of other commands rank 0 does everything.
+    fn is_shared(&self) -> bool {
+        match self {
+            Command::Train(_) | Command::Cv(_) | Command::Search(_) | Command::Reproduce(_) => true,
+            Command::Express(_) => true,
+            Command::Wl(args) => args.is_shared(),
+            _ => false,
+        }
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Data(args) => data::run(args),
+            Command::Wl(args) => wl::run(args),
+            Command::Train(args) => train::run(*args),
+            Command::Predict(args) => predict::run(&args),
+            Command::Embed(args) => embed::run(&args),
+            Command::Runs(args) => runs::run(&args),
+            Command::View(args) => view::run(&args),
+            Command::Compile(args) => compile::run(&args),
+            Command::Express(args) => express::run(&args),
+            Command::Import(args) => import::run(&args),
+            Command::Cv(args) => protocol::cv::run(&args),
+            Command::Search(args) => protocol::search::run(&args),
+            Command::Reproduce(args) => protocol::reproduce::run(&args),
+            Command::Bench(args) => bench::run(args),
+            Command::Devices(args) => devices::run(&args),
+            Command::Completions(args) => completions::run(&args, &mut Cli::command()),
+            Command::Man(args) => man::run(&args, Cli::command()),
         }
     }
 }
 
-/// The arguments of the process; a wrong call ends it with clap's message, and a tip that helps.
-fn parsed() -> Cli {
+/// The exit code of a command, and what went wrong, if anything did, after it was said.
+fn ended(result: anyhow::Result<ExitCode>) -> (ExitCode, Option<String>) {
+    match result {
+        Ok(code) => (code, None),
+        Err(error) => {
+            if let Some(io) = error.downcast_ref::<std::io::Error>()
+                && io.kind() == std::io::ErrorKind::BrokenPipe
+            {
+                return (ExitCode::SUCCESS, None); // the reader has closed the pipe
+            }
+            let text = message(&error);
+            // Messages quote files; what a terminal would obey is made visible.
+            say::error(&escaped_lines(&text));
+            if let Some(hint) = hint::hint(&error) {
+                say::hint(&escaped(&hint));
+            }
+            (ExitCode::from(exit_code(&error)), Some(text))
+        }
+    }
+}
+
+/// The arguments of the process; for a wrong call clap's message, and a tip that helps.
+fn parsed() -> Result<Cli, clap::Error> {
     let parsed = Cli::command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
-    parsed.unwrap_or_else(|error| {
+    parsed.map_err(|error| {
         let words: Vec<String> =
             std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()).collect();
-        tip::with_tip(error, Cli::command(), &words).exit()
+        tip::with_tip(error, Cli::command(), &words)
     })
 }
 

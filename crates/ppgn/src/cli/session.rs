@@ -3,6 +3,7 @@
 
 use super::input::size;
 use super::interrupt::on_ctrl_c;
+use super::ranks::{cores, ranks};
 use super::threads::ThreadsArgs;
 use anyhow::Result;
 use ppgn::train::Session;
@@ -19,7 +20,7 @@ pub(crate) struct MemoryArgs {
 impl MemoryArgs {
     /// A session that signals interrupt, with this limit.
     pub(crate) fn session(self) -> Session {
-        Session::default().with_interrupt(on_ctrl_c()).with_max_memory(self.max_memory)
+        Session::default().with_interrupt(on_ctrl_c()).with_max_memory(self.max_memory).with_ranks(ranks())
     }
 }
 
@@ -28,6 +29,7 @@ impl ThreadsArgs {
     pub(crate) fn of(self, session: Session) -> Result<Session> {
         match self.threads {
             Some(threads) => Ok(session.with_threads(threads.into())?),
+            None if session.ranks().is_some() => Ok(session.with_threads(cores())?),
             None => Ok(session),
         }
     }

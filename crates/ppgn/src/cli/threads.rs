@@ -1,5 +1,7 @@
 //! The number of threads of a command.
 
+use super::ranks::{cores, ranks};
+
 /// `--threads`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ThreadsArgs {
@@ -11,9 +13,10 @@ pub(crate) struct ThreadsArgs {
 impl ThreadsArgs {
     /// Sets the number of threads for the rest of the process.
     pub(crate) fn apply(self) {
-        if let Some(threads) = self.threads {
+        let shared = ranks().map(|_| cores());
+        if let Some(threads) = self.threads.map(usize::from).or(shared) {
             // Only the first call of a process has an effect, and this is it.
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
     }
 }

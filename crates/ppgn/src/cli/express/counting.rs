@@ -5,6 +5,7 @@ use crate::cli::folder::folder;
 use crate::cli::interrupt::interrupted;
 use crate::cli::load::load_to_train;
 use crate::cli::output::{self, progress};
+use crate::cli::ranks::cores;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::graph::substructures::SUBSTRUCTURES;
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let words = ["counting", &chosen.preset, &seed.to_string()];
     let out = args.out.clone().unwrap_or_else(|| folder(&words));
     let jobs = counting_jobs(&chosen.request(&data), &out)?;
-    let workers = Workers::new(args.jobs.map(usize::from), Some(1));
+    let workers = Workers::on(cores(), args.jobs.map(usize::from), Some(1));
     let epochs: usize = jobs.iter().map(|job| job.settings.training.epochs).sum();
     let bar = progress(epochs, "epochs", args.quiet || args.json);
     let watch = |_: &_, notice: Notice<'_>| {

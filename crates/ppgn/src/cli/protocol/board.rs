@@ -3,6 +3,7 @@
 
 use crate::cli::log::Logs;
 use crate::cli::output::{BAR, counted, styled, warn};
+use crate::cli::ranks::on_ranks;
 use crate::cli::train::LINE_EVERY;
 use anyhow::Result;
 use indicatif::{HumanDuration, ProgressBar};
@@ -52,11 +53,12 @@ impl Board {
                 String::new()
             };
             eprintln!(
-                "{} on {}: {} {called}, {} in all{resumed}",
+                "{} on {}: {} {called}, {} in all{resumed}{}",
                 s.preset(),
                 s.dataset,
                 jobs.len(),
-                counted(epochs, "epoch", "epochs")
+                counted(epochs, "epoch", "epochs"),
+                on_ranks()
             );
         }
         let now = Instant::now();

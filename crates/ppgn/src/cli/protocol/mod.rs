@@ -11,6 +11,7 @@ use super::device::DeviceArgs;
 use super::interrupt::interrupted;
 use super::log::LogArgs;
 use super::output;
+use super::ranks::cores;
 use super::session::MemoryArgs;
 use anyhow::Result;
 use board::Board;
@@ -45,7 +46,7 @@ pub(crate) struct WorkArgs {
 
 impl WorkArgs {
     fn workers(&self) -> Workers {
-        Workers::new(self.jobs.map(usize::from), self.threads.map(usize::from))
+        Workers::on(cores(), self.jobs.map(usize::from), self.threads.map(usize::from))
     }
 
     /// Shows the progress of these jobs, called by this name (`folds`), and logs them.
@@ -59,7 +60,7 @@ impl WorkArgs {
     }
 
     fn one_by_one(&self) -> Workers {
-        Workers::one_by_one(self.jobs.map(usize::from), self.threads.map(usize::from))
+        Workers::one_by_one_on(cores(), self.jobs.map(usize::from), self.threads.map(usize::from))
     }
 }
 

@@ -294,6 +294,10 @@ pub(super) fn permission(
     workers: Workers,
     common: &Common,
 ) -> Result<Option<ExitCode>> {
+    // Rank 0 asks for all: if it may not start, the others have nobody to work for.
+    if !crate::cli::ranks::lead() {
+        return Ok(None);
+    }
     // A run with other settings in one of the folders is found before an epoch is measured.
     for job in parts.iter().flat_map(|part| &part.jobs) {
         job.standing()?;

@@ -64,6 +64,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         .run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
     let Some(report) = report? else { return Ok(stopped(&out)) };
+    if !data.session.leads() {
+        return Ok(ExitCode::SUCCESS);
+    }
     let seconds = start.elapsed().as_secs_f64();
     shown(&report, args.work.json, seconds, &out, || to_text(&report, &grid, seconds, &out))
 }

@@ -39,6 +39,9 @@ pub(crate) fn run(
     let ended = seeds.run(&data.session, &data.dataset, how.workers, &|job, notice| board.watch(job, notice));
     board.end();
     let Some((report, predictions)) = ended? else { return Ok(stopped(out)) };
+    if !data.session.leads() {
+        return Ok(ExitCode::SUCCESS);
+    }
     let settings = &seeds.jobs()[0].settings;
     let positions: Vec<u32> = (0..data.dataset.len() as u32).collect();
     let parts = part_names(seeds.split(), data.dataset.len());

@@ -13,15 +13,18 @@ use super::load::{Data, load_to_train};
 use super::log::LogArgs;
 use super::output;
 use super::protocol::seeds::{self, How};
+use super::ranks::cores;
 use super::say;
 use super::session::MemoryArgs;
 use super::settings::SettingsArgs;
 use super::threads::ThreadsArgs;
 use super::wrong::wrong;
 use anyhow::{Context, Result};
+use ppgn::graph::Dataset;
 use ppgn::train::protocol::{Workers, seed_numbers};
 use ppgn::train::{
-    Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, check_memory, limited,
+    Error, Event, Outcome, Overview, Request, Run, Schedule, Session, Settings, Trained, check_memory,
+    limited,
 };
 pub(crate) use progress::LINE_EVERY;
 use progress::Progress;
@@ -84,7 +87,7 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
     if seeds.is_some() && (chosen.limit.is_some() || chosen.overrides.seed.is_some()) {
         return Err(wrong("--seeds cannot be used with a limit or a seed in the file"));
     }
-    if let Some(out) = args.out.as_ref().filter(|out| seeds.is_none() && out.exists()) {
+    if let Some(out) = args.out.as_ref().filter(|out| session.leads() && seeds.is_none() && out.exists()) {
         // Run::create checks this too, but only after the data was read.
         return Err(Error::Exists { path: out.clone() }.into());
     }
@@ -96,7 +99,7 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
         let request = Request { division, ..chosen.request(&data) };
         let words = [data.dataset.name(), request.preset, "seeds", text.trim()];
         let out = args.out.clone().unwrap_or_else(|| folder(&words));
-        let workers = Workers::new(None, args.threads.threads.map(usize::from));
+        let workers = Workers::on(cores(), None, args.threads.threads.map(usize::from));
         return seeds::run(
             &request,
             &data,
@@ -104,6 +107,9 @@ fn start(args: &Args, session: &Session) -> Result<ExitCode> {
             &out,
             &How { workers, quiet: args.quiet, json: args.json, log: args.log },
         );
+    }
+    if !session.leads() {
+        return followed(&data.session, &data.dataset);
     }
     let settings = Settings::resolve(&Request { division, ..chosen.request(&data) })?;
     let encoder = settings.encoding.encoder(&settings.schema)?;
@@ -124,20 +130,43 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
             "--resume uses the run's own settings, all but --epochs; other settings make another run (--out)",
         ));
     };
+    if !session.leads() {
+        // Rank 0 has the run.
+        let (data, dataset) = data_of(args, session, path, &Run::settings_of(path)?)?;
+        return followed(&data.session, &dataset);
+    }
     let mut run = Run::open(path)?;
     if let Some(epochs) = more {
         extend(&mut run, epochs)?;
     }
-    let settings = run.settings();
-    let Some(trained) = settings.trained() else {
-        let how = if settings.compilation().is_some() { "compiled" } else { "imported" };
-        return Err(Error::NothingToTrain { how }.into());
-    };
+    trained_on(run.settings())?;
     if let Some(summary) = Run::summary(path)? {
         output::warn(&run.verify()?);
         eprintln!("{} is already finished", path.display());
         return ending::finished(&run, &summary, args.json);
     }
+    let (data, dataset) = data_of(args, session, path, run.settings())?;
+    if !args.quiet {
+        eprintln!("resuming after epoch {}", Overview::of(path)?.epochs);
+    }
+    work(args, &run, &Data { dataset, ..data })
+}
+
+/// Takes part in the training of rank 0.
+fn followed(session: &Session, dataset: &Dataset) -> Result<ExitCode> {
+    ppgn::train::follow(session, dataset)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a run was trained on; an error if it was not trained.
+fn trained_on(settings: &Settings) -> Result<&Trained> {
+    let how = if settings.compilation().is_some() { "compiled" } else { "imported" };
+    Ok(settings.trained().ok_or(Error::NothingToTrain { how })?)
+}
+
+/// The data of a run, and the part of it that was used.
+fn data_of(args: &Args, session: &Session, path: &Path, settings: &Settings) -> Result<(Data, Dataset)> {
+    let trained = trained_on(settings)?;
     let spec = args.data.as_deref().unwrap_or(&trained.data);
     let input = args.input.or_recorded(&trained.read);
     let loaded = load_to_train(session, spec, &input).with_context(|| {
@@ -148,10 +177,7 @@ fn resume(args: &Args, session: &Session, path: &Path) -> Result<ExitCode> {
     });
     let data = loaded?;
     let dataset = limited(&data.dataset, trained.limit, settings.training.seed)?;
-    if !args.quiet {
-        eprintln!("resuming after epoch {}", Overview::of(path)?.epochs);
-    }
-    work(args, &run, &Data { dataset, ..data })
+    Ok((data, dataset))
 }
 
 /// Plans more epochs for a run, unless more would change nothing.

@@ -1,6 +1,7 @@
 //! The progress of training, on standard error: one line that stays on a terminal, otherwise a line every few seconds.
 
 use crate::cli::output::{BAR, counted, short, styled};
+use crate::cli::ranks::on_ranks;
 use indicatif::{ProgressBar, ProgressState};
 use ppgn::train::{Epoch, Event, Run, Settings, headline};
 use std::fmt::Write;
@@ -49,11 +50,12 @@ impl Progress {
         };
         if !quiet {
             eprintln!(
-                "training {} on {} ({}) for {} in {}",
+                "training {} on {} ({}) for {}{} in {}",
                 settings.preset(),
                 settings.dataset,
                 counted(graphs, "graph", "graphs"),
                 counted(epochs, "epoch", "epochs"),
+                on_ranks(),
                 run.path().display()
             );
         }

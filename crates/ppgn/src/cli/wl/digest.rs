@@ -2,6 +2,7 @@
 
 use super::TestArgs;
 use crate::cli::output::{self, progress};
+use crate::cli::ranks::each;
 use anyhow::Result;
 use ppgn::graph::text::escaped;
 use ppgn::wl::Test;
@@ -13,12 +14,10 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let dataset = args.load(spec)?;
     let options = args.options()?;
     let bar = progress(dataset.len(), "graphs", args.json);
-    let mut digests = Vec::with_capacity(dataset.len());
-    for graph in dataset.graphs() {
-        digests.push(ppgn::wl::digest(graph, test, &options)?.to_string());
-        bar.inc(1);
-    }
+    let digest = |g: usize| Ok(ppgn::wl::digest(dataset.graph(g), test, &options)?.to_string());
+    let digests: Option<Vec<String>> = each(dataset.len(), digest, |graphs| bar.inc(graphs))?;
     bar.finish_and_clear();
+    let Some(digests) = digests else { return Ok(ExitCode::SUCCESS) };
     if args.json {
         output::json(&json!({"data": dataset.name(), "test": test.to_string(), "digests": digests}))?;
     } else {

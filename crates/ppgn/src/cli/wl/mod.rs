@@ -27,6 +27,13 @@ pub(crate) struct Args {
     command: Command,
 }
 
+impl Args {
+    /// Whether several ranks share the work.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.command, Command::Pairs { .. } | Command::Digest { .. } | Command::Kernel { .. })
+    }
+}
+
 /// What every test takes.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct TestArgs {

@@ -2,6 +2,7 @@
 
 use super::TestArgs;
 use crate::cli::output::{self, counted, progress};
+use crate::cli::ranks::each;
 use anyhow::Result;
 use ppgn::graph::Error;
 use ppgn::wl::Test;
@@ -22,18 +23,16 @@ pub(super) fn run(spec: &str, test: Test, args: &TestArgs) -> Result<ExitCode> {
     let options = args.options()?;
     let start = Instant::now();
     let bar = progress(dataset.len() / 2, "pairs", args.json);
-    let mut rounds: Vec<Option<usize>> = Vec::new();
-    let mut undecided: Vec<usize> = Vec::new();
-    for pair in dataset.graphs().chunks(2) {
-        let refinement = ppgn::wl::refine(pair, test, &options)?;
-        let round = refinement.distinguishing_round(0, 1);
-        if round.is_none() && !refinement.is_stable() {
-            undecided.push(rounds.len());
-        }
-        rounds.push(round);
-        bar.inc(1);
-    }
+    let pair = |p: usize| {
+        let refinement = ppgn::wl::refine(&dataset.graphs()[2 * p..][..2], test, &options)?;
+        Ok((refinement.distinguishing_round(0, 1), refinement.is_stable()))
+    };
+    let found: Option<Vec<(Option<usize>, bool)>> = each(dataset.len() / 2, pair, |pairs| bar.inc(pairs))?;
     bar.finish_and_clear();
+    let Some(found) = found else { return Ok(ExitCode::SUCCESS) };
+    let rounds: Vec<Option<usize>> = found.iter().map(|(round, _)| *round).collect();
+    let is_open = |p: &usize| found[*p].0.is_none() && !found[*p].1;
+    let undecided: Vec<usize> = (0..found.len()).filter(is_open).collect();
     let seconds = start.elapsed().as_secs_f64();
     let distinguished: Vec<usize> = (0..rounds.len()).filter(|&p| rounds[p].is_some()).collect();
     let rounds_max = rounds.iter().flatten().max().copied().unwrap_or(0);

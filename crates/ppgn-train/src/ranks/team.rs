@@ -1,0 +1,166 @@
+//! What the training loop asks of the other ranks: to share a batch, to add up gradients, to bring scores together.
+
+use super::link::Channel;
+use super::reduce::{Reducer, Wire};
+use super::{Ranks, shares};
+use crate::data::Prepared;
+use crate::error::{Error, Result};
+use ppgn_nn::{Values, flops};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The ranks of a training.
+pub(crate) struct Team {
+    ranks: Ranks,
+    reducer: Reducer,
+    /// The cost of every graph of the dataset, forward and backward.
+    costs: Vec<f64>,
+}
+
+impl Team {
+    /// The ranks of a training on this data.
+    pub(crate) fn start(ranks: &Ranks, prepared: &Prepared) -> Result<Self> {
+        let blocks = prepared.network().descriptions();
+        let order = prepared.network().order as u32;
+        let cost = |g: usize| {
+            let nodes = prepared.dataset.graph(g).nodes();
+            match &prepared.space.colours {
+                Some(colours) => {
+                    let rows = colours.rows(g);
+                    flops(&blocks, nodes, |level| rows[level.min(rows.len() - 1)])
+                }
+                None => flops(&blocks, nodes, |_| nodes.pow(order)),
+            }
+        };
+        let costs = (0..prepared.dataset.len()).map(cost).collect();
+        Ok(Team { ranks: ranks.clone(), reducer: Reducer::start(ranks.link.clone())?, costs })
+    }
+
+    /// Who computes which graphs of a batch, by their places in it.
+    fn shares(&self, batch: &[u32]) -> Vec<Vec<usize>> {
+        let costs: Vec<f64> = batch.iter().map(|&g| self.costs[g as usize]).collect();
+        shares(&costs, self.ranks.size())
+    }
+
+    /// The graphs of a batch that this rank computes.
+    pub(crate) fn share(&self, batch: &[u32]) -> Vec<u32> {
+        self.shares(batch)[self.ranks.rank()].iter().map(|&i| batch[i]).collect()
+    }
+
+    /// Hands over the gradient of an array, and the loss with one of them, to be added to those of the others. All ranks
+    /// hand over the same arrays in the same order.
+    pub(crate) fn submit(&self, gradient: Values, loss: f64) {
+        self.reducer.submit(gradient, loss);
+    }
+
+    /// The sums over all ranks of the array that was handed over first of those not taken yet, and of the loss.
+    pub(crate) fn summed(&self) -> Result<(Values, f64)> {
+        self.reducer.next()
+    }
+
+    /// Brings the scores of graphs together on rank 0, in the order of `batches`, with the sum of the ranks' losses; nothing on
+    /// the others. Graph g has `length(g)` scores, and `mine` are those of this rank's share, batch after batch.
+    pub(crate) fn gather(
+        &self,
+        batches: &[Vec<u32>],
+        loss: f64,
+        mine: Vec<f64>,
+        length: impl Fn(u32) -> usize,
+    ) -> Result<Option<(f64, Vec<Vec<f64>>)>> {
+        let Some(mut of_ranks) = self.collect(loss, mine)? else { return Ok(None) };
+        let mut gathered = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let mut parts: Vec<Vec<f64>> = vec![Vec::new(); batch.len()];
+            for (rank, places) in self.shares(batch).into_iter().enumerate() {
+                for place in places {
+                    parts[place] = of_ranks[rank].take(length(batch[place]))?;
+                }
+            }
+            gathered.push(parts.concat());
+        }
+        Ok(Some((of_ranks.iter().map(|numbers| numbers.loss).sum(), gathered)))
+    }
+
+    /// The numbers of all ranks on rank 0; nothing on the others.
+    fn collect(&self, loss: f64, mine: Vec<f64>) -> Result<Option<Vec<Numbers>>> {
+        let (ranks, link) = (&self.ranks, &self.ranks.link);
+        if !ranks.leads() {
+            let mut message = loss.to_le_bytes().to_vec();
+            f64::write(&mine, &mut message);
+            link.send(0, Channel::SCORES, message);
+            return Ok(None);
+        }
+        let mut all = vec![Numbers { rank: 0, loss, numbers: mine, taken: 0 }];
+        for rank in 1..ranks.size() {
+            let (_, message) = link.receive(Some(rank), Channel::SCORES)?;
+            let (loss, message) = message.split_first_chunk().ok_or_else(|| unexpected(rank))?;
+            let mut numbers = vec![0.0; message.len() / 8];
+            f64::read(message, &mut numbers).ok_or_else(|| unexpected(rank))?;
+            all.push(Numbers { rank, loss: f64::from_le_bytes(*loss), numbers, taken: 0 });
+        }
+        Ok(Some(all))
+    }
+}
+
+/// The numbers of a rank, taken one graph after the other.
+struct Numbers {
+    rank: usize,
+    loss: f64,
+    numbers: Vec<f64>,
+    taken: usize,
+}
+
+impl Numbers {
+    fn take(&mut self, count: usize) -> Result<Vec<f64>> {
+        let found = self.numbers.get(self.taken..self.taken + count).ok_or_else(|| unexpected(self.rank))?;
+        self.taken += count;
+        Ok(found.to_vec())
+    }
+}
+
+fn unexpected(rank: usize) -> Error {
+    Error::Rank {
+        rank,
+        message: "it sent other scores than expected: do all ranks read the same data?".into(),
+    }
+}
+
+/// What a rank wrote as JSON.
+pub(crate) fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
+    serde_json::from_slice(text).map_err(|e| {
+        let message = format!("it said what cannot be read ({e}): do all ranks run the same version?");
+        Error::Rank { rank: 0, message }
+    })
+}
+
+impl Ranks {
+    /// What rank 0 decides, on every rank.
+    pub(crate) fn decided<T: Serialize + DeserializeOwned>(&self, decision: impl FnOnce() -> T) -> Result<T> {
+        understood(&self.from_first(|| serde_json::to_vec(&decision()).unwrap_or_default())?)
+    }
+
+    /// The same on the other ranks, which know nothing of it.
+    pub(crate) fn decided_elsewhere<T: DeserializeOwned>(&self) -> Result<T> {
+        understood(&self.from_first(Vec::new)?)
+    }
+
+    /// Arrays of rank 0 on every rank: they must have the same form there.
+    pub(crate) fn copied(&self, arrays: &mut [Values]) -> Result<()> {
+        for array in arrays {
+            let message = self.from_first(|| {
+                let mut message = Vec::new();
+                match &*array {
+                    Values::F32(numbers) => f32::write(numbers, &mut message),
+                    Values::F64(numbers) => f64::write(numbers, &mut message),
+                }
+                message
+            })?;
+            let read = match array {
+                Values::F32(numbers) => f32::read(&message, numbers),
+                Values::F64(numbers) => f64::read(&message, numbers),
+            };
+            read.ok_or_else(|| unexpected(0))?;
+        }
+        Ok(())
+    }
+}
