@@ -100,9 +100,9 @@ def agnostic(data, seed):
 
 def sums(data):
     """Per graph the number of nodes of each label, or the number of nodes."""
-    labels = [np.asarray(graph.node_labels).reshape(graph.nodes, -1) for graph in data]
-    if not labels[0].size:
+    if data[0].node_labels is None:
         return np.array([[float(graph.nodes)] for graph in data])
+    labels = [np.asarray(graph.node_labels).reshape(graph.nodes, -1) for graph in data]
     columns = [sorted({int(v) for rows in labels for v in rows[:, c]}) for c in range(labels[0].shape[1])]
     return np.array([[float(np.sum(rows[:, c] == v)) for c, values in enumerate(columns) for v in values] for rows in labels])
 

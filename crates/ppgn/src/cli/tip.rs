@@ -25,8 +25,8 @@ const ALSO: [(&str, &[&str]); 11] = [
 /// Options of other software that no command has, and why.
 const NONE: [(&[&str], &str); 2] = [
     (
-        &["gpu", "gpus", "cuda", "device", "accelerator"],
-        "the command line computes on the CPU; the crate `ppgn-burn` has the same networks for GPUs",
+        &["gpu", "gpus", "cuda", "accelerator"],
+        "a GPU is chosen with `--device gpu`; `ppgn devices` lists them",
     ),
     (&["verbose", "debug"], "progress is shown unless --quiet is given; --json prints all figures"),
 ];
@@ -136,8 +136,8 @@ mod tests {
             ("train --learning_rate 3", "'--learning-rate'"),
             ("train --output x", "here it is called '--out'"),
             ("train --workers 3", "here it is called '--threads'"),
-            ("train --gpu", "`ppgn-burn`"),
-            ("train --device=cuda", "`ppgn-burn`"),
+            ("train --gpu", "`--device gpu`"),
+            ("cv x --cuda", "`ppgn devices`"),
             ("train --verbose", "unless --quiet"),
             ("train --jobs 3", "'--jobs' is an option of `ppgn cv`, "),
             ("train --zzz", "`ppgn train --help` lists its options"),
