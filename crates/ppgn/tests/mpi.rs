@@ -62,15 +62,17 @@ fn data() -> String {
     "csl".into()
 }
 
-/// In f32 with a low rate: at the usual one the rounding of any change grows within some epochs, as it does between f32 and f64.
+/// In f32 on a smooth network: a maximum or a ReLU that rounding decides otherwise changes the gradient by a jump, which in f64
+/// does not happen within 20 epochs.
 #[test]
 fn two_ranks_follow_the_curve_of_one() {
     let folder = tempfile::tempdir().unwrap();
-    for (precision, rate, bound) in [("f64", 1e-3, 1e-9), ("f32", 1e-5, 1e-3)] {
+    for (precision, network, bound) in [("f64", "", 1e-9), ("f32", "--activation gelu --pooling mean", 1e-3)]
+    {
         let train = |ranks: usize| {
             let out = folder.path().join(format!("{precision}-{ranks}"));
             let words = format!(
-                "train {} --fold 1 --epochs 20 --batch 32 --rate {rate} --precision {precision} --threads 1 --out {}",
+                "train {} --fold 1 --epochs 20 {network} --precision {precision} --threads 1 --out {}",
                 data(),
                 out.display()
             );
