@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import shlex
 import subprocess
 import sys
@@ -87,15 +88,24 @@ def measure(args, dataset, row, seed, path):
     words += ["--select", "validation"] if args.fair else []
     words += ["--folds", args.folds] if args.folds else []
     print("ppgn", *words, file=sys.stderr, flush=True)
-    run = subprocess.run(
-        [args.ppgn, *words, "--out", os.path.join(args.work, dataset, name), "--json"], stdout=subprocess.PIPE, text=True
-    )
+    folder = os.path.join(args.work, dataset, name)
+    resumed = os.path.exists(folder)
+    before = processor_time()
+    run = subprocess.run([args.ppgn, *words, "--out", folder, "--quiet", "--json"], stdout=subprocess.PIPE, text=True)
     if run.returncode:
         sys.exit(run.returncode)
     result = json.loads(run.stdout.splitlines()[-1])
     result.pop("out")
-    keep(path, {"command": " ".join(["ppgn", *words]), **where(), **result})
+    # Of a killed run that was resumed, the processor's time is not known.
+    used = {} if resumed else {"cpu_seconds": processor_time() - before}
+    keep(path, {"command": " ".join(["ppgn", *words]), **where(), **used, **result})
     print(f"{dataset} {name}: {headline(result)}", file=sys.stderr, flush=True)
+
+
+def processor_time():
+    """Seconds of the processor that finished commands have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def where():

@@ -56,7 +56,9 @@ class Cell:
         curves = [one["curves"] for one in plain if one.get("curves")]
         maxima = [[max(curve) for curve in folds] for folds in curves]
         self.maxima = over_seeds([(statistics.mean(m), deviation(m)) for m in maxima])
-        self.seconds = statistics.mean(one["seconds_training"] for one in plain) if plain else None
+        # Of the processor; where it is not known, of the epochs, which run on one thread each.
+        times = [one.get("cpu_seconds", one["seconds_training"]) for one in plain]
+        self.seconds = statistics.mean(times) if times else None
 
     def folds(self):
         return min(map(folds_of, self.runs + self.fair_runs), default=0)
@@ -170,13 +172,13 @@ def document(cells, paper, picture):
     parts.append(paragraph("""*Tables*: the protocol above. *Fair*: the epoch is chosen in every fold on a tenth of its
         training graphs, and the test fold is measured once (`ppgn cv --select validation`): what a user can expect. *Maxima*:
         the mean over the folds of every fold's own best epoch, because some published rows are that. *Seeds* is the
-        standard deviation of the first over the seeds; seconds are those of all epochs of all folds, per seed."""))
+        standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed."""))
     for name in SETS:
         parts.append(f"### {SHORT.get(name, name)}{' (development)' if name in DEVELOPMENT else ''}\n")
         parts.append(measures(cells, paper, name))
     parts.append("## Accuracy and training time\n")
-    parts.append(f"![Accuracy by the tables' protocol against seconds of training, set by set]({picture})\n")
-    parts.append(paragraph("""One panel per set: accuracy by the tables' protocol against seconds of training of all folds
+    parts.append(f"![Accuracy by the tables' protocol against the processor's seconds, set by set]({picture})\n")
+    parts.append(paragraph("""One panel per set: accuracy by the tables' protocol against the processor's seconds for all folds
         (per seed, scaled to ten folds where fewer were measured). The line is the best of the paper's three networks."""))
     parts.append("## Commands\n")
     parts.append("<!-- not run | * | each takes minutes to hours -->\n")

@@ -23,13 +23,12 @@ import argparse
 import csv
 import json
 import os
-import resource
 import shlex
 import statistics
 import subprocess
 import sys
 
-from measure import RESULTS, ROOT, seeds
+from measure import RESULTS, ROOT, processor_time, seeds
 
 SETS = ["MUTAG", "PTC", "IMDBBINARY"]
 FIELDS = ["configuration", "set", "seed", "folds", "validation", "validation_std", "common", "seconds", "cpu_seconds", "command"]
@@ -121,11 +120,6 @@ def inner(folder, fold, metric):
         score = json.load(file)["best"]["validation"][metric]
     with open(os.path.join(place, "metrics.jsonl")) as file:
         return score, [json.loads(line)["validation"][metric] for line in file]
-
-
-def processor_time():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def append(path, row):
