@@ -9,8 +9,10 @@
 A cell is one cross-validation: a set, a row (a network with its settings, `ROWS` below) and a seed. It is run by `ppgn cv`
 in `--work DIR`, so a killed cell goes on where it was, fold by fold and epoch by epoch. A finished cell is copied to
 `docs/results/SET/ROW-SEED.json` (`-fair` with `--fair`): the whole `cv.json` with its curves, and the command, the
-commit and the processor beside it. What is there already is not run again. `--folds 1-2` measures some folds only; the table
-marks them, and without the option the others are added. `table.py` makes the document from these files; `baselines.py` adds the rows that are not networks of ours.
+commit and the processor beside it. What is there already is not run again. Where time is short, `--folds 1-2` measures some
+folds only and `--epochs 50` trains for fewer epochs than the preset; the table marks both. Without `--folds` the other
+folds are added, without `--epochs` the cell is measured anew. `table.py` makes the document from these files; `baselines.py`
+adds the rows that are not networks of ours.
 """
 
 import argparse
@@ -44,6 +46,7 @@ def main():
     parser.add_argument("--rows", default="small", help=f"separated by commas: {', '.join(ROWS)}")
     parser.add_argument("--seeds", default="0-2", help="such as 0 or 0-2")
     parser.add_argument("--folds", help="some folds only, such as 1-2")
+    parser.add_argument("--epochs", type=int, help="fewer epochs than the preset has")
     parser.add_argument("--fair", action="store_true", help="choose the epoch on a part of the training folds")
     parser.add_argument("--list", action="store_true", help="say what is there and what is missing")
     parser.add_argument("--work", default=os.path.join(ROOT, "runs", "results"), help="the folder of the runs")
@@ -58,19 +61,27 @@ def main():
         parser.error(f"the settings of `{unset[0]}` are not chosen yet: put them into ROWS")
     for cell in [(s, row, seed) for row in rows for s in args.sets.split(",") for seed in seeds(args.seeds)]:
         path = place(*cell, args.fair)
-        there = measured(path, args.folds)
+        there = measured(path, args)
         if args.list:
             print(f"{'there  ' if there else 'missing'}  {os.path.relpath(path, ROOT)}")
         elif not there:
             measure(args, *cell, path)
 
 
-def measured(path, folds):
-    """Whether a cell is there: with all folds, unless some were asked for."""
+def measured(path, args):
+    """Whether a cell is there: with all folds and epochs, unless fewer were asked for."""
     if not os.path.exists(path):
         return False
     with open(path) as file:
-        return folds is not None or len(json.load(file).get("folds", range(FOLDS))) >= FOLDS
+        cell = json.load(file)
+    folds = args.folds is not None or len(cell.get("folds", range(FOLDS))) >= FOLDS
+    return folds and (args.epochs is not None or shortened(cell) is None)
+
+
+def shortened(cell):
+    """The number of epochs of a cell that has fewer than its preset."""
+    words = cell["command"].split()
+    return int(words[words.index("--epochs") + 1]) if "--epochs" in words else None
 
 
 def seeds(text):
@@ -86,9 +97,10 @@ def measure(args, dataset, row, seed, path):
     name = os.path.basename(path).removesuffix(".json")
     words = ["cv", dataset, *shlex.split(ROWS[row]), "--seed", str(seed)]
     words += ["--select", "validation"] if args.fair else []
+    words += ["--epochs", str(args.epochs)] if args.epochs else []
     words += ["--folds", args.folds] if args.folds else []
     print("ppgn", *words, file=sys.stderr, flush=True)
-    folder = os.path.join(args.work, dataset, name)
+    folder = os.path.join(args.work, dataset, f"{name}-{args.epochs}-epochs" if args.epochs else name)
     resumed = os.path.exists(folder)
     before = processor_time()
     run = subprocess.run([args.ppgn, *words, "--out", folder, "--quiet", "--json"], stdout=subprocess.PIPE, text=True)

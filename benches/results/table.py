@@ -4,8 +4,8 @@
     python3 benches/results/table.py
 
 A measurement is a file that measure.py or baselines.py wrote: `docs/results/SET/ROW-SEED.json`, `-fair` for the runs of the
-fair protocol. What is missing is called "not measured", with the command that measures it; what has fewer than ten folds or
-three seeds is marked. The printed figures are those of `crates/ppgn-train/src/protocol/paper.toml`.
+fair protocol. What is missing is called "not measured", with the command that measures it; what has fewer than ten folds or three
+seeds, or fewer epochs than its preset, is marked. The printed figures are those of `crates/ppgn-train/src/protocol/paper.toml`.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import statistics
 import textwrap
 import tomllib
 
-from measure import FOLDS, RESULTS, ROOT, ROWS, SETS
+from measure import FOLDS, RESULTS, ROOT, ROWS, SETS, shortened
 
 # Choices were made on inner splits of these: their test folds were seen, as training graphs of other folds.
 DEVELOPMENT = ["MUTAG", "PTC", "IMDBBINARY"]
@@ -64,9 +64,11 @@ class Cell:
         return min(map(folds_of, self.runs + self.fair_runs), default=0)
 
     def mark(self, runs):
-        """What a cell has less than all folds and seeds."""
+        """What a cell has less than all folds, epochs and seeds."""
         folds = min(map(folds_of, runs), default=0)
         marks = [f"{folds} of {FOLDS} folds"] if 0 < folds < FOLDS else []
+        epochs = min((n for n in map(shortened, runs) if n), default=None)
+        marks += [f"{epochs} epochs"] if epochs else []
         seeds = len(runs)
         marks += [f"{seeds} seed{'s' if seeds > 1 else ''}"] if seeds < SEEDS and self.row != "majority" else []
         return f" ({', '.join(marks)})" if marks else ""
@@ -159,7 +161,7 @@ def document(cells, paper, picture):
     parts.append(paragraph("""Made by `python3 benches/results/table.py` from the files in [results](results), which hold
         every fold's curve, the command, the commit and the processor of each measurement. All rows have the same ten folds,
         those of the paper. Accuracies are in percent, means over three seeds; ± is the standard deviation over the folds, as
-        in the paper. Where a cell has fewer folds or seeds, it says so."""))
+        in the paper. Where a cell has fewer folds, seeds or epochs, it says so."""))
     parts.append(paragraph("""Sets with a star are *development* sets: the settings of `modern` were chosen on their inner
         validation splits ([tuning.csv](results/tuning.csv) has every configuration that was tried), and these contain
         graphs of other folds' test sets. What is claimed rests on the other five."""))

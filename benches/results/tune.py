@@ -12,7 +12,8 @@ and the accuracy on it at that epoch, averaged over the folds, is the score. The
 Every run adds a line to `docs/results/tuning.csv`, so the file has all that was tried:
 
 - `validation`: the score, a fraction; `validation_std`: its deviation over the folds.
-- `common`: the same at one epoch for all folds, the best of the averaged validation curve; it is flattered less by chance.
+- `common`: the same at one epoch for all folds, the best of the averaged validation curve. It is flattered less by chance than
+  an epoch of its own for every fold, which favours curves that jump; so `--compare` reads it.
 - `seconds`: the time of the epochs of all folds. `cpu_seconds`: the processor's time, empty where a killed run was resumed.
 
 What is in the file is not run again; a killed run goes on where it was (`--work DIR` has its folds). A configuration that fails
@@ -31,6 +32,8 @@ import sys
 from measure import RESULTS, ROOT, processor_time, seeds
 
 SETS = ["MUTAG", "PTC", "IMDBBINARY"]
+# A change is accepted if it gains more than two standard errors in as many seeds on all sets.
+SEEDS = 3
 FIELDS = ["configuration", "set", "seed", "folds", "validation", "validation_std", "common", "seconds", "cpu_seconds", "command"]
 
 
@@ -40,6 +43,7 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
     parser.add_argument("--seeds", default="0-2", help="such as 0 or 0-2")
     parser.add_argument("--compare", metavar="NAME", help="print what every configuration gains over this one")
+    parser.add_argument("--by", choices=["validation", "common"], default="common", help="the column that --compare reads")
     parser.add_argument("--csv", default=os.path.join(RESULTS, "tuning.csv"))
     parser.add_argument("--work", default=os.path.join(ROOT, "runs", "tuning"), help="the folder of the runs")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
@@ -57,7 +61,7 @@ def main():
     if failed:
         sys.exit("failed: " + "; ".join(failed))
     if args.compare:
-        compare(parser, args.csv, args.compare)
+        compare(parser, args.csv, args.compare, args.by)
 
 
 def configuration(parser, text):
@@ -133,11 +137,11 @@ def append(path, row):
         writer.writerow(row)
 
 
-def compare(parser, path, base):
+def compare(parser, path, base, column):
     """What every configuration gains over `base`: paired by set and seed, in points of accuracy, with its standard error."""
     scores = {}
-    for row in rows(path):
-        scores.setdefault(row["configuration"], {})[row["set"], row["seed"]] = 100 * float(row["validation"])
+    for row in filter(lambda row: row[column], rows(path)):
+        scores.setdefault(row["configuration"], {})[row["set"], row["seed"]] = 100 * float(row[column])
     if base not in scores:
         parser.error(f"{path} has no configuration `{base}`")
     print(f"{'configuration':24} {'runs':>4} {'mean':>7} {'gain':>7} {'error':>7}")
@@ -146,7 +150,9 @@ def compare(parser, path, base):
         line = f"{name:24} {len(own):4} {statistics.mean(own.values()):7.2f}"
         if len(pairs) > 1 and name != base:
             gain, error = statistics.mean(pairs), statistics.stdev(pairs) / len(pairs) ** 0.5
-            line += f" {gain:+7.2f} {error:7.2f}{'  accepted' if gain > 2 * error else ''}"
+            # The error of a few runs is itself a matter of chance.
+            enough = len(pairs) >= len(SETS) * SEEDS
+            line += f" {gain:+7.2f} {error:7.2f}{'  accepted' if enough and gain > 2 * error else ''}"
         print(line)
 
 

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    /// The preset that the settings start from: small, paper-1, paper-2, paper-3, qm9, expressive or
-    /// expressive-3 [default: small]
+    /// The preset that the settings start from: small, modern, paper-1, paper-2, paper-3, qm9,
+    /// expressive or expressive-3 [default: small]
     #[arg(long, value_name = "PRESET")]
     preset: Option<String>,
     /// TOML file with settings by these names; the command line overrides it
