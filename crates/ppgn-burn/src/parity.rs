@@ -57,6 +57,7 @@ fn cases() -> Vec<(String, PpgnConfig, Kinds)> {
     );
     let mean = PpgnConfig { pooling: Pooling::Mean, scale: Scale::SqrtN, norm: Norm::Rms, ..base() };
     add("pooling by mean, scale sqrt-n, norm", mean.clone(), Kinds::Labels);
+    add("pooling by max and mean", PpgnConfig { pooling: Pooling::MaxMean, ..base() }, Kinds::Labels);
     let suffix = PpgnConfig { suffix: SuffixKind::I, suffix_hidden: vec![9, 7], ..base() };
     add("suffix i, dropout, clipped, averaged", suffix, Kinds::Recipe);
     let wide = PpgnConfig { m3: M3::Mlp(vec![5, 4]), m4: M4::None, scale: Scale::N, ..base() };

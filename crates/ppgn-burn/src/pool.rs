@@ -40,9 +40,9 @@ struct Entries {
     counts: Vec<f64>,
 }
 
-/// What the gradient needs: the share of every entry in its segment, `[entries, channels or 1]`.
+/// What the gradient needs: the share of every entry in its segment, `[entries, channels or 1]`; for maxima and means, of both.
 #[derive(Debug, Clone)]
-pub(crate) struct Shares(Tensor<2>);
+pub(crate) struct Shares(Vec<Tensor<2>>);
 
 impl Pools {
     /// All tuples of the dense space.
@@ -96,7 +96,8 @@ impl Pools {
 
     /// # Shapes
     /// - `x`: `[rows, channels]`
-    /// - result: `[graphs, patterns * channels]`, graphs in the order in which they were given
+    /// - result: `[graphs, patterns * channels]`, graphs in the order in which they were given; for maxima and means, twice as
+    ///   many
     pub(crate) fn forward(&self, x: Tensor<2>, pooling: Pooling, keep: bool) -> (Tensor<2>, Option<Shares>) {
         let channels = x.dims()[1];
         let x = match &self.rows {
@@ -109,34 +110,47 @@ impl Pools {
         };
         let spread = |x: Tensor<2>| x.select(0, self.segment.clone()); // [entries, ...]
         let ones = || Tensor::ones([self.segment.dims()[0], 1], (&x.device(), x.dtype()));
-        let (pooled, shares) = match pooling {
-            Pooling::Max => {
-                let maxima = self.tree.max(x.clone()); // [segments, channels]
-                let pooled = match &self.present {
-                    Some(present) => maxima.clone() * present.clone(),
-                    None => maxima.clone(),
-                };
-                let shares = keep.then(|| {
-                    let tied = x.clone().equal(spread(maxima)); // [entries, channels]
-                    let tied = weighted(x.zeros_like().mask_fill(tied, 1.0));
-                    tied.clone() / spread(self.tree.sum(tied))
-                });
-                (pooled, shares)
-            }
-            Pooling::Sum => (self.tree.sum(weighted(x.clone())), keep.then(|| weighted(ones()))),
-            Pooling::Mean => {
-                let pooled = self.tree.sum(weighted(x.clone())) * self.reciprocals.clone();
-                (pooled, keep.then(|| weighted(spread(self.reciprocals.clone()))))
-            }
+        let maxima = || {
+            let maxima = self.tree.max(x.clone()); // [segments, channels]
+            let pooled = match &self.present {
+                Some(present) => maxima.clone() * present.clone(),
+                None => maxima.clone(),
+            };
+            let shares = keep.then(|| {
+                let tied = x.clone().equal(spread(maxima)); // [entries, channels]
+                let tied = weighted(x.zeros_like().mask_fill(tied, 1.0));
+                tied.clone() / spread(self.tree.sum(tied))
+            });
+            (pooled, shares)
         };
-        (pooled.reshape([self.graphs, self.patterns * channels]), shares.map(Shares))
+        let sums = || (self.tree.sum(weighted(x.clone())), keep.then(|| weighted(ones())));
+        let means = || {
+            let pooled = self.tree.sum(weighted(x.clone())) * self.reciprocals.clone();
+            (pooled, keep.then(|| weighted(spread(self.reciprocals.clone()))))
+        };
+        let parts = match pooling {
+            Pooling::Max => vec![maxima()],
+            Pooling::Sum => vec![sums()],
+            Pooling::Mean => vec![means()],
+            Pooling::MaxMean => vec![maxima(), means()],
+        };
+        let (pooled, shares): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let shape = [self.graphs, self.patterns * channels];
+        let pooled = pooled.into_iter().map(|pooled| pooled.reshape(shape)).collect();
+        (Tensor::cat(pooled, 1), shares.into_iter().collect::<Option<_>>().map(Shares))
     }
 
     /// The gradient of x from that of the result.
     pub(crate) fn backward(&self, shares: Shares, slope: Tensor<2>) -> Tensor<2> {
         let [graphs, width] = slope.dims();
-        let slope = slope.reshape([graphs * self.patterns, width / self.patterns]);
-        let slope = slope.select(0, self.segment.clone()) * shares.0; // [entries, channels]
+        let width = width / shares.0.len();
+        let of = |(kind, shares): (usize, Tensor<2>)| {
+            let slope = slope.clone().slice([0..graphs, kind * width..(kind + 1) * width]);
+            let slope = slope.reshape([graphs * self.patterns, width / self.patterns]);
+            slope.select(0, self.segment.clone()) * shares // [entries, channels]
+        };
+        let slopes = shares.0.into_iter().enumerate().map(of);
+        let Some(slope) = slopes.reduce(|sum, slope| sum + slope) else { return slope };
         match &self.rows {
             Some(rows) => rows.backward(slope),
             None => slope,
@@ -198,7 +212,12 @@ mod tests {
         let (means, shares) = pooled(&pools, &numbers, Pooling::Mean);
         assert_eq!(means, [2.5, 2.5, 0.0, 0.0, 8.0, 0.0]);
         let slope = link().numbers("test", &[2.0, 4.0, 1.0, 1.0, 3.0, 1.0], [3, 2]);
-        let gradient: Vec<f64> = pools.backward(shares, slope).try_into_vec_as().unwrap();
+        let gradient: Vec<f64> = pools.backward(shares, slope.clone()).try_into_vec_as().unwrap();
         assert_eq!(gradient, [3.0, 1.0, 2.0, 2.0, 1.0]);
+        let (both, shares) = pooled(&pools, &numbers, Pooling::MaxMean);
+        assert_eq!(both, [4.0, 3.0, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0]);
+        let none = slope.zeros_like();
+        let gradient = pools.backward(shares, Tensor::cat(vec![none, slope], 1));
+        assert_eq!(gradient.try_into_vec_as::<f64>().unwrap(), [3.0, 1.0, 2.0, 2.0, 1.0]);
     }
 }

@@ -112,7 +112,7 @@ pub(crate) fn contributions(predictor: &Predictor, graph: &Graph, output: usize)
     }
     if config.pooling != ppgn_nn::Pooling::Max {
         return Err(Failure::wrong(
-            "this network pools by a sum or a mean: every pair counts, and none wins",
+            "this network does not pool by maxima alone: in a sum or a mean every pair counts, and none wins",
         ));
     }
     let n = graph.nodes();

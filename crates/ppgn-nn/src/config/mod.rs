@@ -155,13 +155,14 @@ impl PpgnConfig {
         self.model.takes_types(self.order).then_some(self.order)
     }
 
-    /// The number of groups a graph's rows are pooled into: one per pattern of equal nodes, Bell(order).
+    /// How many times the width of a block its pooled features are: one per pattern of equal nodes, Bell(order), for maxima,
+    /// sums or means; two for maxima and means.
     pub(crate) fn pools(&self) -> usize {
-        patterns(self.order)
+        patterns(self.order) * self.pooling.features()
     }
 
     /// Features per graph of [`embed`](crate::Ppgn::embed): twice the width of every pooled block; for order k, Bell(k)
-    /// times.
+    /// times; for maxima and means, twice that.
     pub fn embedding(&self) -> usize {
         let (widths, pools) = (self.widths(), self.pools());
         match self.suffix {

@@ -108,6 +108,16 @@ pub enum Pooling {
     Sum,
     /// The means; 0 over nothing.
     Mean,
+    /// The maxima, then the means: twice the features.
+    #[serde(rename = "max+mean")]
+    MaxMean,
+}
+
+impl Pooling {
+    /// How many features a channel has per pool.
+    pub(crate) fn features(self) -> usize {
+        if self == Pooling::MaxMean { 2 } else { 1 }
+    }
 }
 
 /// What the product is divided by; n is the number of nodes of the graph.

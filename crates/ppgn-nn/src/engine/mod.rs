@@ -267,8 +267,25 @@ impl<'a, T: Real> Engine<'a, T> {
                 pool_mean(pools, width, output, &mut features);
                 None
             }
+            Pooling::MaxMean => {
+                let [mut maxima, mut means] =
+                    [(); 2].map(|()| Buffer::zeros(self.workspace, features.len() / 2));
+                let ties = pool_max(pools, width, output, &mut maxima, keep);
+                pool_mean(pools, width, output, &mut means);
+                let halves = maxima.chunks_exact(self.half(width)).zip(means.chunks_exact(self.half(width)));
+                for (to, (maxima, means)) in features.chunks_exact_mut(2 * self.half(width)).zip(halves) {
+                    to[..maxima.len()].copy_from_slice(maxima);
+                    to[maxima.len()..].copy_from_slice(means);
+                }
+                Some(ties)
+            }
         };
         (features, ties)
+    }
+
+    /// The number of maxima of a graph, and of means, where both are its features.
+    fn half(&self, width: usize) -> usize {
+        self.config.pools() / 2 * width
     }
 
     /// Adds the gradient of the features of block l to that of its rows.
@@ -284,6 +301,14 @@ impl<'a, T: Real> Engine<'a, T> {
         let pools: Pools<'_> = view.pools(l + 1);
         match (&self.items, ties, self.config.pooling) {
             (Some(items), ..) => pool_sum_backward(items.pools(l), width, features, to),
+            (None, Some(ties), Pooling::MaxMean) => {
+                let half = self.half(width);
+                let part = |from: usize| -> Vec<T> {
+                    features.chunks_exact(2 * half).flat_map(|row| &row[from..from + half]).copied().collect()
+                };
+                pool_max_backward(pools, width, &ties, &part(0), to);
+                pool_mean_backward(pools, width, &part(half), to);
+            }
             (None, Some(ties), _) => pool_max_backward(pools, width, &ties, features, to),
             (None, None, Pooling::Mean) => pool_mean_backward(pools, width, features, to),
             (None, None, _) => pool_sum_backward(pools, width, features, to),

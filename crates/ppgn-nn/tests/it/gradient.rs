@@ -87,6 +87,7 @@ options! {
     suffix_i: PpgnConfig { suffix: SuffixKind::I, suffix_hidden: vec![6, 5], ..base() };
     sum_pooling: PpgnConfig { pooling: Pooling::Sum, ..base() };
     mean_pooling: PpgnConfig { pooling: Pooling::Mean, ..base() };
+    max_and_mean_pooling: PpgnConfig { pooling: Pooling::MaxMean, suffix: SuffixKind::I, ..base() };
     sine: PpgnConfig { activation: Activation::Sin, depth: 3, ..base() };
     gelu: PpgnConfig { activation: Activation::Gelu, m3: M3::Mlp(vec![5, 3]), ..base() };
     sine_in_suffix_i: PpgnConfig { activation: Activation::Sin, suffix: SuffixKind::I, suffix_hidden: vec![6, 5], ..base() };

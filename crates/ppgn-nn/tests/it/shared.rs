@@ -145,7 +145,8 @@ fn papers() -> impl Strategy<Value = PpgnConfig> {
     ];
     let m4 = prop_oneof![Just(M4::Linear), Just(M4::None)];
     let suffix = prop_oneof![Just(SuffixKind::I), Just(SuffixKind::Ii)];
-    let pooling = prop_oneof![Just(Pooling::Max), Just(Pooling::Sum), Just(Pooling::Mean)];
+    let pooling =
+        prop_oneof![Just(Pooling::Max), Just(Pooling::Sum), Just(Pooling::Mean), Just(Pooling::MaxMean)];
     let activation =
         prop_oneof![2 => Just(Activation::Relu), 1 => Just(Activation::Sin), 1 => Just(Activation::Gelu)];
     let activation = (activation, any::<bool>(), prop::option::of(0.5..2.0f64));

@@ -139,7 +139,7 @@ settings! {
     suffix: SuffixKind => network, (value_name = "KIND", value_parser = text::named::<SuffixKind>);
     /// Widths of the hidden layers of suffix i, such as 512,256
     suffix_hidden: Widths => network, (value_name = "W,W,...", value_parser = text::widths);
-    /// Pooling over pairs: max, sum or mean
+    /// Pooling over pairs: max, sum, mean or max+mean (both, twice the features)
     pooling: Pooling => network, (value_name = "HOW", value_parser = text::named::<Pooling>);
     /// Activate the features that are pooled: the suffix reads f(X) instead of X [default: false]
     activate_pooled: bool => network,
