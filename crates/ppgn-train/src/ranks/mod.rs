@@ -69,6 +69,11 @@ impl Ranks {
         self.link.neighbours().max(1)
     }
 
+    /// The number of this rank among those on this machine, from 0: by it they share out what a machine has.
+    pub fn place(&self) -> usize {
+        self.link.place()
+    }
+
     /// The number of cores for the threads of this rank, at least 1.
     pub fn cores(&self) -> usize {
         self.link.cores().max(1)
