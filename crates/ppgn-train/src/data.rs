@@ -320,6 +320,11 @@ impl Prepared {
         &self.network
     }
 
+    /// The precision of the batches.
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// These graphs as a batch.
     pub(crate) fn batch(&self, graphs: &[u32]) -> Result<Batch> {
         if let Some(colours) = &self.space.colours {

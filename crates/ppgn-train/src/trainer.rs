@@ -5,7 +5,7 @@ use crate::data::{Goal, Prepared};
 use crate::error::{Error, NotFinite, Result};
 use crate::metrics::{Best, Epoch, Last, Part, Sets, Sums};
 use crate::ranks::{Ranks, Team};
-use crate::remote::{Evaluated, Now, Remote, Scores};
+use crate::remote::{Evaluated, Now, Remote, Scores, check_shares};
 use crate::report;
 use crate::run::{History, Restored, Run, State, Summary, Warning, arrays, read_best, read_state};
 use crate::session::Session;
@@ -72,11 +72,6 @@ pub enum Outcome {
 ///
 /// Where the session has several [ranks](crate::ranks), this is for rank 0; the others [`follow`].
 pub fn train(session: &Session, run: &Run, dataset: &Dataset, watcher: &mut Watcher<'_>) -> Result<Outcome> {
-    if session.device().is_some() && session.ranks().is_some() {
-        return Err(Error::settings(
-            "ranks do not share steps on devices: train on the CPU, or with one rank",
-        ));
-    }
     let restored = run.restore()?;
     let mut go_on = true;
     for warning in restored.iter().flat_map(|restored| &restored.warnings) {
@@ -144,6 +139,7 @@ pub fn follow(session: &Session, dataset: &Dataset) -> Result<()> {
         learner.synchronise(ranks)?;
         let team = Team::start(ranks, &prepared)?;
         let team = Some(&team);
+        learner.send(session, &prepared, settings.training.batch, team)?;
         while let Order::Epoch { number, rate } = ranks.decided_elsewhere()? {
             let mut watcher = |_: Event<'_>| session.check().is_ok();
             if one_epoch(&settings, &prepared, &mut learner, number, rate, team, &mut watcher)?.is_none() {
@@ -196,6 +192,21 @@ impl Learner {
             ranks.copied(&mut average.weights)?;
         }
         self.adam.steps = ranks.decided(|| self.adam.steps)?;
+        Ok(())
+    }
+
+    /// Makes the device of the session train instead, if it has one.
+    fn send(
+        &mut self,
+        session: &Session,
+        prepared: &Prepared,
+        batch: usize,
+        team: Option<&Team>,
+    ) -> Result<()> {
+        if let Some(team) = team {
+            check_shares(session, prepared, batch, team)?;
+        }
+        self.remote = Remote::train(session, prepared, &self.network, &self.adam, self.average.as_ref())?;
         Ok(())
     }
 
@@ -282,8 +293,7 @@ fn epochs(
     let team = team.transpose()?;
     let team = team.as_ref();
     run.cut_metrics(state.epoch)?;
-    let Learner { network, adam, average, .. } = &learner;
-    learner.remote = Remote::train(session, prepared, network, adam, average.as_ref())?;
+    learner.send(session, prepared, settings.training.batch, team)?;
     let metric = settings.training.select.metric;
     // The best epoch before any is 0, and so is the state's.
     let is_over = |state: &State| {
@@ -381,11 +391,11 @@ fn one_epoch(
     for (number, chosen) in order.iter().enumerate() {
         let share = team.map(|team| team.share(chosen));
         let share = share.as_ref().unwrap_or(chosen);
-        let stepped = match remote {
-            Some(remote) => remote
-                .step(prepared, training, Now { seed, epoch, number, rate }, chosen)?
-                .map(|(loss, scores)| (loss, prepared.of_rows(chosen, scores.to_f64()))),
-            None => {
+        let now = Now { prepared, training, seed, epoch, number, rate };
+        let stepped = match (remote, team) {
+            (Some(remote), None) => remote.step(now, chosen)?,
+            (Some(remote), Some(team)) => remote.step_together(now, team, share)?,
+            (None, _) => {
                 let batch = (!share.is_empty()).then(|| prepared.batch(share)).transpose()?;
                 stepper.step(number, batch.as_ref(), share)?
             }
