@@ -7,7 +7,7 @@
 use crate::error::{Error, Fits, NotFinite, Result};
 use crate::memory::check_memory;
 use crate::metrics::{Best, Epoch};
-use crate::ranks::{Hear, Ranks, understood};
+use crate::ranks::{Hear, Jobs, Ranks, understood};
 use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
 use crate::session::Session;
 use crate::settings::{Origin, Settings, Trained};
@@ -234,7 +234,7 @@ pub(super) fn all_finished(jobs: &[Job], ended: Vec<Ended>) -> Result<Vec<Finish
 }
 
 /// Whether all jobs can be run: no other run is in their places, and the memory is there for as many as run at once.
-fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
+fn check_memorys(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
     let one = session.clone().with_threads(workers.threads)?;
     let mut needs = Vec::new();
     for job in jobs {
@@ -267,7 +267,7 @@ pub fn run_jobs(
 ) -> Result<Option<Vec<Ended>>> {
     // Rank 0 looks for all, before another can have begun.
     if session.leads() {
-        match check_jobs(session, jobs, dataset, workers) {
+        match check_memorys(session, jobs, dataset, workers) {
             Err(_) if session.check().is_err() => return Ok(None),
             checked => checked?,
         }
@@ -379,7 +379,8 @@ fn run_on_ranks(
         let told = jobs.get(i).zip(told.ok());
         told.is_none_or(|(job, told)| told.hand_on(job, watcher)) && session.check().is_ok()
     };
-    let Some(results) = ranks.farm(jobs.len(), workers.jobs, &work, &hear)? else { return Ok(None) };
+    let farmed = Jobs { count: jobs.len(), at_once: workers.jobs, work: &work, hear: &hear };
+    let Some(results) = ranks.farm(farmed)? else { return Ok(None) };
     let ended = |result: &Vec<u8>| {
         Ok(match understood(result)? {
             Elsewhere::Finished(finished) => Ended::Finished(finished),

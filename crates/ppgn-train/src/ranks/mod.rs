@@ -17,7 +17,7 @@ mod reduce;
 mod share;
 mod team;
 
-pub(crate) use farm::Hear;
+pub(crate) use farm::{Hear, Jobs};
 pub use inbox::Inbox;
 pub use link::{Channel, Link};
 pub(crate) use share::shares;
