@@ -8,7 +8,7 @@
 use crate::batches::batches;
 use crate::data::Prepared;
 use crate::error::Result;
-use crate::ranks::Team;
+use crate::ranks::{Team, dense_costs, shares};
 use crate::session::Session;
 use crate::settings::{Settings, Training};
 use crate::step::clipped;
@@ -129,7 +129,7 @@ impl Remote {
         let (rate, clip) = (now.rate, now.training.clip);
         let stepped =
             self.passes(now, chosen, |device, pass| device.step(&device::Training { pass, rate, clip }))?;
-        let (loss, scores) = now.measured(&stepped.scores, chosen)?;
+        let (loss, scores) = now.prepared.measured(&stepped.scores, chosen)?;
         Ok((loss.is_finite() && stepped.squares.is_finite()).then_some((loss, scores)))
     }
 
@@ -147,7 +147,7 @@ impl Remote {
             team.submit_nothing();
         } else {
             let passed = self.passes(now, share, |device, pass| device.gradients(&pass))?;
-            let (loss, own) = now.measured(&passed.scores, share)?;
+            let (loss, own) = now.prepared.measured(&passed.scores, share)?;
             team.submit_all(passed.gradients, loss);
             scores = own;
         }
@@ -203,14 +203,6 @@ impl Remote {
     }
 }
 
-impl Now<'_> {
-    /// The loss of these scores, and those of what counts, row by row.
-    fn measured(&self, scores: &Matrix, chosen: &[u32]) -> Result<(f64, Vec<f64>)> {
-        let loss = self.prepared.loss(scores, chosen)?.value;
-        Ok((loss, self.prepared.of_rows(chosen, scores.to_f64())))
-    }
-}
-
 impl Scores for Evaluated<'_> {
     fn scores(&self, prepared: &Prepared, chosen: &[u32]) -> Result<Matrix> {
         // Validation and test batches are the same in every epoch.
@@ -220,39 +212,50 @@ impl Scores for Evaluated<'_> {
 }
 
 /// An error if this rank has a device that cannot evaluate its shares of the validation and the test set: before the first step.
-/// Ranks share these as a whole, so that their batches are others than those of one rank.
+/// What [`check`] found holds for rank 0 and the dense space; another rank may have a smaller device, and the quotient space
+/// has other shares.
 pub(crate) fn check_shares(session: &Session, prepared: &Prepared, batch: usize, team: &Team) -> Result<()> {
     let Some(device) = session.device() else { return Ok(()) };
     for part in [&prepared.split.validation, &prepared.split.test] {
         for graphs in team.share(part).chunks(batch.max(1)) {
-            let nodes: Vec<usize> =
-                graphs.iter().map(|&g| prepared.dataset.graph(g as usize).nodes()).collect();
-            device.check(prepared.network(), prepared.precision(), &nodes)?;
+            device.check(prepared.network(), prepared.precision(), &nodes(&prepared.dataset, graphs))?;
         }
     }
     Ok(())
 }
 
-/// An error if the session has a device that cannot train with these settings: before a run folder is made.
-pub(crate) fn check(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<()> {
+fn nodes(dataset: &Dataset, graphs: &[u32]) -> Vec<usize> {
+    graphs.iter().map(|&graph| dataset.graph(graph as usize).nodes()).collect()
+}
+
+/// An error if the session has a device that cannot train with these settings, as one of this number of ranks that share the
+/// steps: before a run folder is made.
+pub(crate) fn check(session: &Session, settings: &Settings, dataset: &Dataset, ranks: usize) -> Result<()> {
     let (Some(device), Some(trained)) = (session.device(), settings.trained()) else { return Ok(()) };
     let (config, training) = (&settings.network, &settings.training);
     let dataset = &settings.taken(dataset)?;
     let split = trained.split(dataset, training.seed)?;
-    let nodes = |graphs: &[u32]| -> Vec<usize> {
-        graphs.iter().map(|&graph| dataset.graph(graph as usize).nodes()).collect()
-    };
-    let fits = |graphs: &[u32]| device.check(config, training.precision, &nodes(graphs));
     let size = training.batch.max(1);
-    for part in [&split.validation, &split.test] {
-        part.chunks(size).try_for_each(fits)?;
-    }
+    let costs = dense_costs(config, dataset);
+    // What each rank takes of these graphs, at most `size` at once.
+    let fits = |graphs: &[u32]| -> Result<()> {
+        let costs: Vec<f64> = graphs.iter().map(|&graph| costs[graph as usize]).collect();
+        for share in shares(&costs, ranks) {
+            let share: Vec<u32> = share.into_iter().map(|place| graphs[place]).collect();
+            for at_once in share.chunks(size) {
+                device.check(config, training.precision, &nodes(dataset, at_once))?;
+            }
+        }
+        Ok(())
+    };
+    device.check(config, training.precision, &[])?;
+    fits(&split.validation)?;
+    fits(&split.test)?;
     // The largest graphs together are as much as any batch can be, but for padding.
     let mut largest = split.train.clone();
     largest.sort_by_key(|&graph| std::cmp::Reverse(dataset.graph(graph as usize).nodes()));
     largest.truncate(size);
-    fits(&[])?;
-    let equal = nodes(&largest).windows(2).all(|pair| pair[0] == pair[1]);
+    let equal = nodes(dataset, &largest).windows(2).all(|pair| pair[0] == pair[1]);
     if equal && fits(&largest).is_ok() {
         return Ok(());
     }

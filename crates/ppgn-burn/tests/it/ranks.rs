@@ -7,7 +7,7 @@ use ppgn_graph::generate::generate;
 use ppgn_graph::{Dataset, Graph};
 use ppgn_nn::{Activation, Level, Pooling, Precision, SpaceChoice};
 use ppgn_train::ranks::Ranks;
-use ppgn_train::{Error, NotFinite, Outcome, Overrides, Run, Session, Settings, follow, train};
+use ppgn_train::{Error, NotFinite, Outcome, Overrides, Run, Session, Settings, check_memory, follow, train};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ fn what_is_not_finite_ends_all_ranks() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let mut settings = settings(&data, 9, Overrides::default());
     settings.training.rate = 1e200;
-    let run = Run::create(&folder.path().join("run"), settings).unwrap();
+    let run = Run::create(folder.path().join("run"), settings).unwrap();
     let (outcome, others) = trained(&[Some(Gpu::plain()), Some(Gpu::plain())], &run, &data);
     let place = |error: Error| match error {
         Error::NotFinite(NotFinite { epoch, batch, .. }) => (epoch, batch),
@@ -129,4 +129,28 @@ fn what_is_not_finite_ends_all_ranks() {
     let first = place(outcome.unwrap_err());
     let second = place(others.into_iter().next().unwrap().unwrap_err());
     assert_eq!(first, second);
+}
+
+/// What is too large for one device may fit two that share it.
+#[test]
+fn what_does_not_fit_is_refused_and_shares_may_fit() {
+    let (data, folder) = (generate("csl:n=11,skips=2+3,copies=12").unwrap(), tempfile::tempdir().unwrap());
+    let settings = settings(&data, 1, Overrides::default());
+    // 8 graphs of 11 nodes, 6 channels of f64.
+    let whole = 8 * 121 * 6 * 8;
+    let half = Some(Gpu::plain().with_largest(whole / 2));
+    let session = |size: usize| {
+        let ranks = Ranks::in_process(size).into_iter().next();
+        Session::default().with_ranks(ranks).with_device(half.clone().map(|half| Arc::new(half) as Arc<_>))
+    };
+    let refused = check_memory(&session(1), &settings, &data).unwrap_err().to_string();
+    assert!(refused.contains("smaller batches"), "{refused}");
+    check_memory(&session(2), &settings, &data).unwrap();
+    curve(&[half.clone(), half.clone()], &folder.path().join("halves"), &data, &settings);
+    // A rank with a smaller device says so, and nothing is trained.
+    let run = Run::create(folder.path().join("small"), settings).unwrap();
+    let (outcome, others) = trained(&[half, Some(Gpu::plain().with_largest(whole / 3))], &run, &data);
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.starts_with("rank 1: ") && error.contains("smaller batches"), "{error}");
+    assert!(others[0].is_err() && !run.path().join("metrics.jsonl").exists());
 }

@@ -5,7 +5,7 @@
 //! thread pool of its own.
 
 use crate::error::{Error, Fits, NotFinite, Result};
-use crate::memory::check_memory;
+use crate::memory::check_job;
 use crate::metrics::{Best, Epoch};
 use crate::ranks::{Hear, Jobs, Ranks, understood};
 use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
@@ -234,12 +234,12 @@ pub(super) fn all_finished(jobs: &[Job], ended: Vec<Ended>) -> Result<Vec<Finish
 }
 
 /// Whether all jobs can be run: no other run is in their places, and the memory is there for as many as run at once.
-fn check_memorys(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
+fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Workers) -> Result<()> {
     let one = session.clone().with_threads(workers.threads)?;
     let mut needs = Vec::new();
     for job in jobs {
         if job.standing()? != Standing::Finished {
-            needs.push(check_memory(&one, &job.settings, dataset).map_err(|e| job.failed(e))?);
+            needs.push(check_job(&one, &job.settings, dataset).map_err(|e| job.failed(e))?);
         }
     }
     let Some((limit, &need)) = session.memory().zip(needs.iter().max()) else { return Ok(()) };
@@ -267,7 +267,7 @@ pub fn run_jobs(
 ) -> Result<Option<Vec<Ended>>> {
     // Rank 0 looks for all, before another can have begun.
     if session.leads() {
-        match check_memorys(session, jobs, dataset, workers) {
+        match check_jobs(session, jobs, dataset, workers) {
             Err(_) if session.check().is_err() => return Ok(None),
             checked => checked?,
         }

@@ -21,7 +21,7 @@ pub(crate) use farm::{Hear, Jobs};
 pub use inbox::Inbox;
 pub use link::{Channel, Link};
 pub(crate) use share::shares;
-pub(crate) use team::{Team, understood};
+pub(crate) use team::{Team, dense_costs, understood};
 
 use crate::error::Result;
 use link::Threads;

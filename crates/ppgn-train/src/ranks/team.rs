@@ -5,7 +5,8 @@ use super::reduce::{Reducer, Wire};
 use super::{Ranks, shares};
 use crate::data::Prepared;
 use crate::error::{Error, Result};
-use ppgn_nn::{Layout, Precision, Values, flops};
+use ppgn_graph::{Dataset, Graph};
+use ppgn_nn::{Layout, PpgnConfig, Precision, Values, flops};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,20 +24,19 @@ pub(crate) struct Team {
 impl Team {
     /// The ranks of a training on this data.
     pub(crate) fn start(ranks: &Ranks, prepared: &Prepared) -> Result<Self> {
-        let blocks = prepared.network().descriptions();
-        let order = prepared.network().order as u32;
-        let cost = |g: usize| {
-            let nodes = prepared.dataset.graph(g).nodes();
-            match &prepared.space.colours {
-                Some(colours) => {
+        let (network, dataset) = (prepared.network(), &prepared.dataset);
+        let costs = match &prepared.space.colours {
+            None => dense_costs(network, dataset),
+            Some(colours) => {
+                let blocks = network.descriptions();
+                let cost = |(g, graph): (usize, &Graph)| {
                     let rows = colours.rows(g);
-                    flops(&blocks, nodes, |level| rows[level.min(rows.len() - 1)])
-                }
-                None => flops(&blocks, nodes, |_| nodes.pow(order)),
+                    flops(&blocks, graph.nodes(), |level| rows[level.min(rows.len() - 1)])
+                };
+                dataset.graphs().iter().enumerate().map(cost).collect()
             }
         };
-        let costs = (0..prepared.dataset.len()).map(cost).collect();
-        let lengths = Layout::new(prepared.network()).arrays().iter().map(|array| array.len()).collect();
+        let lengths = Layout::new(network).arrays().iter().map(|array| array.len()).collect();
         let (ranks, reducer) = (ranks.clone(), Reducer::start(ranks.link.clone())?);
         Ok(Team { ranks, reducer, costs, lengths, precision: prepared.precision() })
     }
@@ -121,6 +121,16 @@ impl Team {
         }
         Ok(Some(all))
     }
+}
+
+/// The cost of every graph of a dataset on the dense space, forward and backward.
+pub(crate) fn dense_costs(network: &PpgnConfig, dataset: &Dataset) -> Vec<f64> {
+    let blocks = network.descriptions();
+    let cost = |graph: &Graph| {
+        let nodes = graph.nodes();
+        flops(&blocks, nodes, |_| nodes.saturating_pow(network.order as u32))
+    };
+    dataset.graphs().iter().map(cost).collect()
 }
 
 /// The numbers of a rank, taken one graph after the other.
