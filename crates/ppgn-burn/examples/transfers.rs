@@ -5,7 +5,7 @@
 use ppgn_burn::{Gpu, devices};
 use ppgn_graph::encode::{Encoding, Kind};
 use ppgn_graph::generate::generate;
-use ppgn_nn::device::{Accelerator, Input, OnDevice, Training};
+use ppgn_nn::device::{Accelerator, Input, OnDevice, Pass, Training};
 use ppgn_nn::{Adam, Batch, BlockConfig, Loss, PpgnConfig, Precision, Values};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,10 +32,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let terms = Loss::cross_entropy(&classes).terms(graphs.len(), 2)?;
     let input = |again| Input { graphs: &numbers, batch: None, again };
     let step = |there: &mut dyn OnDevice, again| {
-        there.step(&Training { input: input(again), terms: &terms, dropout: None, rate: 1e-3, clip: 1.0 })
+        there.step(&Training {
+            pass: Pass { input: input(again), terms: &terms, dropout: None },
+            rate: 1e-3,
+            clip: 1.0,
+        })
     };
     step(&mut *there, false)?;
     println!("a step of training:\n{}", there.transfers());
+    let half: Vec<u32> = numbers.iter().step_by(2).copied().collect();
+    let terms = Loss::cross_entropy(&classes[..half.len()]).terms(half.len(), 2)?;
+    let share = Input { graphs: &half, ..input(false) };
+    let passed = there.gradients(&Pass { input: share, terms: &terms, dropout: None })?;
+    there.apply(&passed.gradients, 1e-3)?;
+    println!("a step that two ranks share, on one of them:\n{}", there.transfers());
     there.forward(&input(true), false)?;
     there.transfers();
     there.forward(&input(true), false)?;

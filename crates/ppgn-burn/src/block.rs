@@ -6,9 +6,8 @@
 
 use crate::equivariant::Equivariant;
 use crate::linear::{Cutter, Linear};
-use crate::local::{Local, total};
+use crate::local::{How, Local, total};
 use crate::meeting::{Factor, Meeting};
-use crate::messages::Messages;
 use crate::mlp::Mlp;
 use crate::product::{nothing, product};
 use crate::space::Step;
@@ -72,13 +71,7 @@ impl Place<'_> {
     /// # Shapes
     /// - `x`: `[rows below, inputs]`
     /// - result: `[rows above, outputs]`
-    pub(crate) fn forward(
-        &self,
-        x: Tensor<2>,
-        sloped: bool,
-        parameters: &[Tensor<1>],
-        keep: bool,
-    ) -> (Tensor<2>, Option<Tape>) {
+    pub(crate) fn forward(&self, x: Tensor<2>, how: How<'_>) -> (Tensor<2>, Option<Tape>) {
         if let (None, None, Some(meeting)) = (&self.step.lift, &self.step.partners, &self.step.meeting)
             && meeting.ways.is_none()
         {
@@ -88,20 +81,15 @@ impl Place<'_> {
                 let met = block.meet(meeting, factors, &x[0]);
                 vec![block.after(&meeting.factor, met, below, x[0].clone())]
             };
-            let (mut outputs, local) = Local::run(vec![x], sloped, parameters, keep, whole);
+            let (mut outputs, local) = Local::run(vec![x], how, whole);
             return (outputs.remove(0), local.map(Tape::Whole));
         }
-        self.pieces(x, sloped, parameters, keep)
+        self.pieces(x, how)
     }
 
-    fn pieces(
-        &self,
-        x: Tensor<2>,
-        sloped: bool,
-        parameters: &[Tensor<1>],
-        keep: bool,
-    ) -> (Tensor<2>, Option<Tape>) {
-        let Step { lift, meeting, messages, partners, .. } = self.step;
+    /// The same in three pieces.
+    fn pieces(&self, x: Tensor<2>, how: How<'_>) -> (Tensor<2>, Option<Tape>) {
+        let Step { lift, meeting, partners, .. } = self.step;
         let mut inputs = vec![x.clone()];
         inputs.extend(partners.as_ref().map(|partners| partners.rows.forward(x.clone())));
         let (mut sizes, mut lifted) = (Vec::new(), 0);
@@ -111,7 +99,7 @@ impl Place<'_> {
             (sizes, lifted) = (factors.iter().map(Vec::len).collect(), below.len());
             factors.into_iter().flatten().chain(below).collect()
         };
-        let (mut outputs, before) = Local::run(inputs, sloped, parameters, keep, before);
+        let (mut outputs, before) = Local::run(inputs, how, before);
         let up = |y: Tensor<2>| lift.as_ref().map_or(y.clone(), |lift| lift.forward(y));
         let below: Vec<Tensor<2>> = outputs.split_off(outputs.len() - lifted).into_iter().map(up).collect();
         let mut outputs = outputs.into_iter();
@@ -123,7 +111,7 @@ impl Place<'_> {
                 model::Branch::Product { .. } => outputs.by_ref().take(*size.next().unwrap_or(&0)).collect(),
                 model::Branch::Equivariant(_) => vec![x.clone()],
             };
-            let (w, how) = self.between(branch, ys, parameters, keep, meeting.as_ref(), messages.as_ref());
+            let (w, how) = self.between(branch, ys, how.sloped());
             met.push(w);
             between.push(how);
         }
@@ -137,26 +125,18 @@ impl Place<'_> {
             vec![self.cut(parameters).after(factor, met, below, x)]
         };
         let inputs: Vec<Tensor<2>> = met.into_iter().chain(below).chain(residual).collect();
-        let (mut output, after) = Local::run(inputs, true, parameters, keep, after);
+        let (mut output, after) = Local::run(inputs, how.sloped(), after);
         let tape =
             before.zip(after).map(|(before, after)| Tape::Pieces { before, sizes, lifted, between, after });
         (output.remove(0), tape)
     }
 
     /// How a branch meets: its rows above.
-    fn between(
-        &self,
-        branch: &model::Branch,
-        ys: Vec<Tensor<2>>,
-        parameters: &[Tensor<1>],
-        keep: bool,
-        meeting: Option<&Meeting>,
-        messages: Option<&Messages>,
-    ) -> (Tensor<2>, Between) {
-        if let Some(messages) = messages {
+    fn between(&self, branch: &model::Branch, ys: Vec<Tensor<2>>, how: How<'_>) -> (Tensor<2>, Between) {
+        if let Some(messages) = &self.step.messages {
             return (messages.forward(ys[0].clone()), Between::Edges);
         }
-        let Some(meeting) = meeting else {
+        let Some(meeting) = &self.step.meeting else {
             let model::Branch::Product { product, .. } = branch else {
                 return (ys[0].clone(), Between::Nothing);
             };
@@ -174,7 +154,7 @@ impl Place<'_> {
             let (own, _) = branches.find(same).expect("a branch of this block");
             vec![own.meet(meeting, ys)]
         };
-        let (mut w, local) = Local::run(ys, true, parameters, keep, meet);
+        let (mut w, local) = Local::run(ys, how, meet);
         let w = match &meeting.ways {
             Some([_, read]) => read.forward(w.remove(0)),
             None => w.remove(0),

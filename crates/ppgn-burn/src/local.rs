@@ -13,25 +13,39 @@ pub(crate) struct Local {
     outputs: Vec<Tensor<2>>,
 }
 
+/// How a piece is run.
+#[derive(Clone, Copy)]
+pub(crate) struct How<'a> {
+    pub(crate) parameters: &'a [Tensor<1>],
+    /// Whether its inputs get a gradient.
+    pub(crate) sloped: bool,
+    /// Whether what the gradient needs is kept.
+    pub(crate) keep: bool,
+}
+
+impl How<'_> {
+    /// The same, with a gradient of the inputs.
+    pub(crate) fn sloped(self) -> Self {
+        How { sloped: true, ..self }
+    }
+}
+
 impl Local {
-    /// Runs a piece on these inputs and parameters: its outputs, and what `pull` needs if it is to be kept. Inputs get a
-    /// gradient where `sloped`.
+    /// Runs a piece on these inputs: its outputs, and what `pull` needs if it is to be kept.
     pub(crate) fn run(
         inputs: Vec<Tensor<2>>,
-        sloped: bool,
-        parameters: &[Tensor<1>],
-        keep: bool,
+        how: How<'_>,
         piece: impl FnOnce(&[Tensor<2>], &[Tensor<1>]) -> Vec<Tensor<2>>,
     ) -> (Vec<Tensor<2>>, Option<Local>) {
-        if !keep {
-            return (piece(&inputs, parameters), None);
+        if !how.keep {
+            return (piece(&inputs, how.parameters), None);
         }
         let inputs: Vec<Tensor<2>> = inputs
             .into_iter()
-            .map(|x| if sloped { x.autodiff().require_grad() } else { x.autodiff() })
+            .map(|x| if how.sloped { x.autodiff().require_grad() } else { x.autodiff() })
             .collect();
         let parameters: Vec<Tensor<1>> =
-            parameters.iter().map(|part| part.clone().autodiff().require_grad()).collect();
+            how.parameters.iter().map(|part| part.clone().autodiff().require_grad()).collect();
         let outputs = piece(&inputs, &parameters);
         let plain = outputs.iter().map(|output| output.clone().without_autodiff()).collect();
         (plain, Some(Local { inputs, parameters, outputs }))

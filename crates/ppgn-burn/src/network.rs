@@ -2,7 +2,7 @@
 
 use crate::block::{Place, Tape};
 use crate::linear::Cutter;
-use crate::local::{Local, total};
+use crate::local::{How, Local, total};
 use crate::meeting::PADDING;
 use crate::mlp::activate;
 use crate::pool::Shares;
@@ -146,7 +146,8 @@ impl Plan {
         let (mut features, mut passed) = (Vec::new(), Vec::new());
         let mut x = batch.x.clone();
         for (l, place) in self.places(batch).enumerate() {
-            let (output, tape) = place.forward(x, l > 0, &parameters[l], keep);
+            let how = How { parameters: &parameters[l], sloped: l > 0, keep };
+            let (output, tape) = place.forward(x, how);
             x = output; // [rows(l + 1), width]
             let read = place.step.read.as_ref().map(|read| {
                 let (seen, activated) = match self.config.activate_pooled {
@@ -155,7 +156,8 @@ impl Plan {
                         let piece = |x: &[Tensor<2>], _: &[Tensor<1>]| {
                             vec![activate(self.config.activation, x[0].clone())]
                         };
-                        let (mut seen, local) = Local::run(vec![x.clone()], true, &[], keep, piece);
+                        let (mut seen, local) =
+                            Local::run(vec![x.clone()], How { parameters: &[], sloped: true, keep }, piece);
                         (seen.remove(0), local)
                     }
                 };
@@ -201,7 +203,8 @@ impl Plan {
         let (features, blocks) = self.blocks_forward(parameters, batch, true);
         let piece =
             |features: &[Tensor<2>], parameters: &[Tensor<1>]| vec![self.suffix(parameters, features, masks)];
-        let (mut scores, suffix) = Local::run(features, true, &parameters[self.blocks.len()], true, piece);
+        let how = How { parameters: &parameters[self.blocks.len()], sloped: true, keep: true };
+        let (mut scores, suffix) = Local::run(features, how, piece);
         let suffix = suffix.expect("it was asked to be kept");
         Pass { blocks, suffix, scores: scores.remove(0) }
     }

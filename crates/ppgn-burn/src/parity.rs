@@ -6,7 +6,7 @@
 use ppgn_graph::encode::{Encoder, Encoding, Kind};
 use ppgn_graph::random::Stream;
 use ppgn_graph::{Graph, GraphBuilder, Schema};
-use ppgn_nn::device::{Accelerator, Input, Training};
+use ppgn_nn::device::{Accelerator, Input, Pass, Training};
 use ppgn_nn::{
     Activation, Adam, Average, Batch, BlockConfig, Colours, Dropout, Evaluated, Level, Loss, M3, M4, Matrix,
     Model, Norm, Pooling, Ppgn, PpgnConfig, Precision, Result, Scale, SuffixKind, Values, clip,
@@ -237,7 +237,8 @@ fn losses_apart(device: &Gpu, mut network: Ppgn, batch: &Batch, known: &Known, k
             average.as_mut().map_or(Ok(()), |average| average.update(weights, adam.steps))
         })?;
         let input = Input { graphs: &numbers, batch: Some(batch), again: true };
-        let stepped = resident.step(&Training { input, terms: &terms, dropout, rate, clip: norm })?;
+        let stepped =
+            resident.step(&Training { pass: Pass { input, terms: &terms, dropout }, rate, clip: norm })?;
         there.push(known.loss().of(&stepped.scores)?.value);
     }
     let step = |(there, here): (&f64, &f64)| (there - here).abs() / here.abs().max(1e-3);

@@ -2,13 +2,14 @@
 //!
 //! All weights are one flat tensor, and so are Adam's moments and the averaged weights: a step of the optimiser is a few
 //! operations, however many layers there are. The loss's gradient by the scores is computed on the device from the terms of the
-//! loss; what comes back of a step is one tensor, the scores and the sum of the squares of the gradient.
+//! loss; what comes back of a step is one tensor, the scores and the sum of the squares of the gradient. Where several devices
+//! share a step, the gradient comes back too, and the sum of all goes up.
 
 use crate::network::{Parts, Plan, Ready};
 use crate::suffix::Masks;
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Device, Tensor};
-use ppgn_nn::device::{Input, OnDevice, Stepped, Trained, Training};
+use ppgn_nn::device::{Input, OnDevice, Pass, Passed, Stepped, Trained, Training};
 use ppgn_nn::{
     Adam, Average, Batch, Dense, Dropout, Error, Matrix, Ppgn, Precision, Result, Space, Terms, Values,
 };
@@ -112,6 +113,32 @@ impl Resident {
         }
     }
 
+    /// The scores of a batch, and the gradient of its loss by all parameters.
+    ///
+    /// # Shapes
+    /// - result: `[items, outputs]`, `[parameters]`
+    fn passes(&mut self, pass: &Pass<'_>) -> Result<(Tensor<2>, Tensor<1>)> {
+        let ready = self.ready(&pass.input)?;
+        let masks = match pass.dropout {
+            Some(dropout) => self.masks(dropout, &self.nodes(&pass.input))?,
+            None => Masks::default(),
+        };
+        let parameters = self.parts(&self.weights);
+        let passed = self.plan.forward(&parameters, &ready, &masks);
+        let scores = passed.scores.clone();
+        let slope = self.slope(pass.terms, &scores)?;
+        let sums = self.plan.backward(&ready, passed, slope).into_iter().enumerate();
+        let arrays = sums.map(|(array, sums)| self.plan.flat(array, sums));
+        Ok((scores, Tensor::cat(arrays.collect(), 0)))
+    }
+
+    /// The optimiser's step along this gradient.
+    fn update(&mut self, gradient: Tensor<1>, rate: f64) -> Result<()> {
+        let Some(state) = &mut self.training else { return Err(not_begun()) };
+        self.weights = state.update(self.weights.clone(), gradient, rate);
+        Ok(())
+    }
+
     /// The gradient of the loss by the scores.
     ///
     /// # Shapes
@@ -189,19 +216,7 @@ impl OnDevice for Resident {
     }
 
     fn step(&mut self, step: &Training<'_>) -> Result<Stepped> {
-        let ready = self.ready(&step.input)?;
-        let masks = match step.dropout {
-            Some(dropout) => self.masks(dropout, &self.nodes(&step.input))?,
-            None => Masks::default(),
-        };
-        let parameters = self.parts(&self.weights);
-        let pass = self.plan.forward(&parameters, &ready, &masks);
-        let scores = pass.scores.clone();
-        let slope = self.slope(step.terms, &scores)?;
-        let sums = self.plan.backward(&ready, pass, slope);
-        drop(parameters);
-        let arrays = sums.into_iter().enumerate().map(|(array, sums)| self.plan.flat(array, sums));
-        let gradient = Tensor::cat(arrays.collect(), 0); // [parameters]
+        let (scores, gradient) = self.passes(&step.pass)?;
         let squares = (gradient.clone() * gradient.clone()).sum(); // [1]
         let gradient = match step.clip > 0.0 {
             true => {
@@ -210,10 +225,7 @@ impl OnDevice for Resident {
             }
             false => gradient,
         };
-        let Some(state) = &mut self.training else {
-            return Err(Error::Call("the training of the network on the device has not begun".into()));
-        };
-        self.weights = state.update(self.weights.clone(), gradient, step.rate);
+        self.update(gradient, step.rate)?;
         let [rows, outputs] = scores.dims();
         let all = Tensor::cat(vec![scores.reshape([rows * outputs]), squares], 0);
         let mut all = self.plan.link.download("scores", all)?.to_f64();
@@ -222,10 +234,19 @@ impl OnDevice for Resident {
         Ok(Stepped { scores, squares })
     }
 
+    fn gradients(&mut self, pass: &Pass<'_>) -> Result<Passed> {
+        let (scores, gradient) = self.passes(pass)?;
+        let scores = self.plan.matrix("scores", scores)?;
+        Ok(Passed { scores, gradients: arrays(&self.plan, "gradients", &gradient)? })
+    }
+
+    fn apply(&mut self, gradients: &[Values], rate: f64) -> Result<()> {
+        let gradient = flat(&self.plan, "gradients", gradients)?;
+        self.update(gradient, rate)
+    }
+
     fn state(&self) -> Result<Trained> {
-        let Some(state) = &self.training else {
-            return Err(Error::Call("the training of the network on the device has not begun".into()));
-        };
+        let Some(state) = &self.training else { return Err(not_begun()) };
         let average = match &state.average {
             Some((decay, weights)) => {
                 Some(Average { decay: *decay, weights: arrays(&self.plan, "averaged weights", weights)? })
@@ -294,6 +315,10 @@ impl Rows {
         let space = plan.space(&Space::Dense(space), &plan.config)?;
         Ok(Ready { x: self.rows.clone().select(0, plan.link.indices(&rows)), space })
     }
+}
+
+fn not_begun() -> Error {
+    Error::Call("the training of the network on the device has not begun".into())
 }
 
 /// Arrays of the layout as one flat tensor.

@@ -57,12 +57,21 @@ pub struct Mpi {
 /// The side of the connection that all threads use.
 #[derive(Debug)]
 struct Wire {
-    rank: usize,
-    size: usize,
-    neighbours: usize,
-    cores: usize,
+    seat: Seat,
     inbox: Arc<Inbox>,
     outgoing: Mutex<Sender<Outgoing>>,
+}
+
+/// Where this rank is among the others, and what it has.
+#[derive(Debug)]
+struct Seat {
+    rank: usize,
+    size: usize,
+    /// Its number among the ranks of this machine.
+    place: usize,
+    /// The ranks of this machine.
+    neighbours: usize,
+    cores: usize,
 }
 
 #[derive(Debug)]
@@ -87,17 +96,16 @@ impl Mpi {
                 return;
             };
             let world = universe.world();
-            let (neighbours, cores) = machine(&world.split_shared(world.rank()));
-            let place = (world.rank() as usize, world.size() as usize, neighbours, cores);
+            let seat = Seat::of(&world);
             // Only this thread calls MPI, but it is not the main one.
-            if threading == Threading::Single || ready.send(place).is_err() {
+            if threading == Threading::Single || ready.send(seat).is_err() {
                 return;
             }
             Post { world: Rc::new(world), inbox: arriving, queue, left: false, last: Instant::now() }.work();
         };
         let thread = std::thread::Builder::new().name("mpi".into()).spawn(work)?;
-        let (rank, size, neighbours, cores) = connected.recv().map_err(|_| Error::Initialise)?;
-        let wire = Arc::new(Wire { rank, size, neighbours, cores, inbox, outgoing: Mutex::new(outgoing) });
+        let seat = connected.recv().map_err(|_| Error::Initialise)?;
+        let wire = Arc::new(Wire { seat, inbox, outgoing: Mutex::new(outgoing) });
         Ok(Some(Mpi { wire, thread }))
     }
 
@@ -124,19 +132,23 @@ impl Mpi {
 
 impl Link for Wire {
     fn rank(&self) -> usize {
-        self.rank
+        self.seat.rank
     }
 
     fn size(&self) -> usize {
-        self.size
+        self.seat.size
     }
 
     fn neighbours(&self) -> usize {
-        self.neighbours
+        self.seat.neighbours
+    }
+
+    fn place(&self) -> usize {
+        self.seat.place
     }
 
     fn cores(&self) -> usize {
-        self.cores
+        self.seat.cores
     }
 
     fn send(&self, to: usize, channel: Channel, message: Vec<u8>) {
@@ -272,9 +284,24 @@ impl Post {
     }
 }
 
-/// The number of ranks on this machine, and of cores for this one: each of those that it may run on counts as a part, if others
-/// may run on it too.
-fn machine(here: &SimpleCommunicator) -> (usize, usize) {
+impl Seat {
+    /// The seat of this process in the world; all call it together.
+    fn of(world: &SimpleCommunicator) -> Self {
+        // In the order of their numbers in the world.
+        let here = world.split_shared(world.rank());
+        Seat {
+            rank: world.rank() as usize,
+            size: world.size() as usize,
+            place: here.rank() as usize,
+            neighbours: here.size() as usize,
+            cores: cores(&here),
+        }
+    }
+}
+
+/// The number of cores for this rank: each of those that it may run on counts as a part, if others on its machine may run on it
+/// too.
+fn cores(here: &SimpleCommunicator) -> usize {
     let neighbours = here.size() as usize;
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let mine = may_run_on();
@@ -283,7 +310,7 @@ fn machine(here: &SimpleCommunicator) -> (usize, usize) {
     let users = |core: usize| all.chunks(mine.len()).filter(|mask| mask[core] > 0).count();
     let own: Vec<usize> = (0..mine.len()).filter(|&core| mine[core] > 0).collect();
     let share = own.iter().map(|&core| 1.0 / users(core) as f64).sum::<f64>() / own.len().max(1) as f64;
-    (neighbours, ((available as f64 * share + 1e-6) as usize).max(1))
+    ((available as f64 * share + 1e-6) as usize).max(1)
 }
 
 /// 1 for every core that this process may run on, 0 for the others.

@@ -2,7 +2,7 @@
 //!
 //! A device keeps the weights, the optimiser's state and, where they fit, the rows of a dataset. What goes there in a step is
 //! which graphs it is of and what is known of them; what comes back are their scores, which the loss and the metrics are made
-//! of. The crate `ppgn-burn` implements this for GPUs; a training loop needs no more than this file.
+//! of. Devices that share a step also exchange its gradient, through their hosts. The crate `ppgn-burn` implements this for GPUs; a training loop needs no more than this file.
 
 use crate::adam::Adam;
 use crate::average::Average;
@@ -43,15 +43,31 @@ pub struct Input<'a> {
     pub again: bool,
 }
 
-/// A step of training.
+/// A forward and a backward pass on a batch.
 #[derive(Debug, Clone, Copy)]
-pub struct Training<'a> {
+pub struct Pass<'a> {
     /// The batch.
     pub input: Input<'a>,
     /// What is known of it.
     pub terms: &'a Terms,
     /// What is dropped, if anything.
     pub dropout: Option<Dropout<'a>>,
+}
+
+/// What comes back of the passes.
+#[derive(Debug, Clone)]
+pub struct Passed {
+    /// The scores, as of [`Ppgn::forward`].
+    pub scores: Matrix,
+    /// The gradient of the loss, one entry per array of the layout.
+    pub gradients: Vec<Values>,
+}
+
+/// A step of training.
+#[derive(Debug, Clone, Copy)]
+pub struct Training<'a> {
+    /// Its passes.
+    pub pass: Pass<'a>,
     /// The learning rate.
     pub rate: f64,
     /// The largest norm of the gradient; 0 for none.
@@ -90,8 +106,15 @@ pub trait OnDevice: Send {
     /// Takes over a training: the optimiser, and the averaged weights if there are any.
     fn begin(&mut self, adam: &Adam, average: Option<&Average>) -> Result<()>;
 
-    /// One step of training. If the sum of the squares is not finite, the weights are lost.
+    /// One step of training, for a device that trains alone: the gradient stays there. If the sum of its squares is not
+    /// finite, the weights are lost.
     fn step(&mut self, step: &Training<'_>) -> Result<Stepped>;
+
+    /// The first half of a step that several devices share: the gradient of this one's part of the batch. Nothing changes.
+    fn gradients(&mut self, pass: &Pass<'_>) -> Result<Passed>;
+
+    /// The second half: the optimiser's step along a gradient, which may be the sum of several, with this learning rate.
+    fn apply(&mut self, gradients: &[Values], rate: f64) -> Result<()>;
 
     /// The state of the training.
     fn state(&self) -> Result<Trained>;

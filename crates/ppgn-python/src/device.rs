@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The device of this name; nothing for the CPU.
 pub(crate) fn device(name: &str) -> PyResult<Option<Arc<dyn Accelerator>>> {
-    let chosen = name.parse::<DeviceChoice>().and_then(|choice| choice.among(gpus));
+    let chosen = name.parse::<DeviceChoice>().and_then(|choice| choice.among(0, gpus));
     chosen.map_err(|error| {
         let install = match error {
             Error::NoDevice { supported: false, .. } => {

@@ -11,6 +11,7 @@ mod items;
 
 use crate::batches::batches;
 use crate::error::{Error, Fits, Result};
+use crate::ranks::Ranks;
 use crate::session::Session;
 use crate::settings::{Settings, Training};
 use items::Outputs;
@@ -338,8 +339,8 @@ fn most(end: usize, is: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Checks, before a run folder is made, that the memory for training is there, and that the session's device can train; gives the bytes that a run takes at most,
-/// by an estimate.
+/// Checks, before a run folder is made, that the memory for training is there, and that the session's device can train; gives
+/// the bytes that a run takes at most, by an estimate. Where the session has several ranks, they share the steps.
 ///
 /// Where only the quotient space might fit, and the settings allow it, the graphs are coloured to find out; the session
 /// keeps the colours.
@@ -358,7 +359,17 @@ fn most(end: usize, is: impl Fn(usize) -> bool) -> usize {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn check_memory(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<u64> {
-    crate::remote::check(session, settings, dataset)?;
+    crate::remote::check(session, settings, dataset, session.ranks().map_or(1, Ranks::size))?;
+    on_host(session, settings, dataset)
+}
+
+/// The same for a run that is one of many: ranks do not share its steps.
+pub(crate) fn check_job(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<u64> {
+    crate::remote::check(session, settings, dataset, 1)?;
+    on_host(session, settings, dataset)
+}
+
+fn on_host(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<u64> {
     if let Some(trained) = settings.trained() {
         let (config, training) = (&settings.network, &settings.training);
         let guard = Guard::new(session, config, training.precision, dataset, None);

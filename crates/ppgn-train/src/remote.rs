@@ -1,16 +1,19 @@
 //! Training and evaluation on a device: what the training loop does with it.
 //!
 //! Weights, optimiser and, on the dense space, the rows of the dataset go there once. A step sends which graphs it is of and what
-//! is known of them; the scores come back, and the loss is computed from them as ever. After an epoch the state is fetched
-//! for the checkpoint, so a run folder is the same wherever it was trained.
+//! is known of them; the scores come back, and the loss is computed from them as ever. Ranks that share a step have their
+//! gradients added up by their hosts. After an epoch the state is fetched for the checkpoint, so a run folder is the same
+//! wherever it was trained.
 
 use crate::batches::batches;
 use crate::data::Prepared;
 use crate::error::Result;
+use crate::ranks::{Team, dense_costs, shares};
 use crate::session::Session;
 use crate::settings::{Settings, Training};
+use crate::step::clipped;
 use ppgn_graph::Dataset;
-use ppgn_nn::device::{self, Input, OnDevice};
+use ppgn_nn::device::{self, Input, OnDevice, Pass};
 use ppgn_nn::{Adam, Average, Batch, Dropout, Matrix, Ppgn};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -46,8 +49,10 @@ pub(crate) struct Evaluated<'a> {
 }
 
 /// A step of training: which one, and with what.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Now {
+#[derive(Clone, Copy)]
+pub(crate) struct Now<'a> {
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) training: &'a Training,
     pub(crate) seed: u64,
     pub(crate) epoch: usize,
     pub(crate) number: usize,
@@ -120,23 +125,55 @@ impl Remote {
     }
 
     /// Trains on one batch of these graphs, and gives its loss and scores; nothing where the loss or its gradient is not finite.
-    pub(crate) fn step(
+    pub(crate) fn step(&self, now: Now<'_>, chosen: &[u32]) -> Result<Option<(f64, Vec<f64>)>> {
+        let (rate, clip) = (now.rate, now.training.clip);
+        let stepped =
+            self.passes(now, chosen, |device, pass| device.step(&device::Training { pass, rate, clip }))?;
+        let (loss, scores) = now.prepared.measured(&stepped.scores, chosen)?;
+        Ok((loss.is_finite() && stepped.squares.is_finite()).then_some((loss, scores)))
+    }
+
+    /// The same as one of several ranks, each with its share of the batch, which may be empty. The gradients come here, are added
+    /// up over the ranks, and their sum goes back. The loss is that of all ranks. Where it or its gradient is not finite, nothing
+    /// is changed.
+    pub(crate) fn step_together(
         &self,
-        prepared: &Prepared,
-        training: &Training,
-        now: Now,
+        now: Now<'_>,
+        team: &Team,
+        share: &[u32],
+    ) -> Result<Option<(f64, Vec<f64>)>> {
+        let mut scores = Vec::new();
+        if share.is_empty() {
+            team.submit_nothing();
+        } else {
+            let passed = self.passes(now, share, |device, pass| device.gradients(&pass))?;
+            let (loss, own) = now.prepared.measured(&passed.scores, share)?;
+            team.submit_all(passed.gradients, loss);
+            scores = own;
+        }
+        let (mut gradients, loss) = team.summed()?;
+        if !clipped(now.training, loss, &mut gradients) {
+            return Ok(None);
+        }
+        self.lock().apply(&gradients, now.rate)?;
+        Ok(Some((loss, scores)))
+    }
+
+    /// Does something with the passes of a step on these graphs.
+    fn passes<T>(
+        &self,
+        now: Now<'_>,
         chosen: &[u32],
-    ) -> Result<Option<(f64, Matrix)>> {
-        let terms = prepared.terms(chosen)?;
-        let Now { seed, epoch, number, rate } = now;
-        let (probability, clip) = (training.dropout, training.clip);
-        let dropout = Dropout { probability, seed, epoch: epoch as u64, step: number as u64, graphs: chosen };
+        work: impl FnOnce(&mut dyn OnDevice, Pass<'_>) -> ppgn_nn::Result<T>,
+    ) -> Result<T> {
+        let terms = now.prepared.terms(chosen)?;
+        let (probability, seed) = (now.training.dropout, now.seed);
+        let (epoch, step) = (now.epoch as u64, now.number as u64);
+        let dropout = Dropout { probability, seed, epoch, step, graphs: chosen };
         let dropout = Some(dropout).filter(|_| probability > 0.0);
-        let stepped = self.on(prepared, chosen, false, |device, input| {
-            device.step(&device::Training { input, terms: &terms, dropout, rate, clip })
-        })?;
-        let loss = prepared.loss(&stepped.scores, chosen)?.value;
-        Ok((loss.is_finite() && stepped.squares.is_finite()).then_some((loss, stepped.scores)))
+        self.on(now.prepared, chosen, false, |device, input| {
+            work(device, Pass { input, terms: &terms, dropout })
+        })
     }
 
     /// The scores of a batch.
@@ -174,26 +211,51 @@ impl Scores for Evaluated<'_> {
     }
 }
 
-/// An error if the session has a device that cannot train with these settings: before a run folder is made.
-pub(crate) fn check(session: &Session, settings: &Settings, dataset: &Dataset) -> Result<()> {
+/// An error if this rank has a device that cannot evaluate its shares of the validation and the test set: before the first step.
+/// What [`check`] found holds for rank 0 and the dense space; another rank may have a smaller device, and the quotient space
+/// has other shares.
+pub(crate) fn check_shares(session: &Session, prepared: &Prepared, batch: usize, team: &Team) -> Result<()> {
+    let Some(device) = session.device() else { return Ok(()) };
+    for part in [&prepared.split.validation, &prepared.split.test] {
+        for graphs in team.share(part).chunks(batch.max(1)) {
+            device.check(prepared.network(), prepared.precision(), &nodes(&prepared.dataset, graphs))?;
+        }
+    }
+    Ok(())
+}
+
+fn nodes(dataset: &Dataset, graphs: &[u32]) -> Vec<usize> {
+    graphs.iter().map(|&graph| dataset.graph(graph as usize).nodes()).collect()
+}
+
+/// An error if the session has a device that cannot train with these settings, as one of this number of ranks that share the
+/// steps: before a run folder is made.
+pub(crate) fn check(session: &Session, settings: &Settings, dataset: &Dataset, ranks: usize) -> Result<()> {
     let (Some(device), Some(trained)) = (session.device(), settings.trained()) else { return Ok(()) };
     let (config, training) = (&settings.network, &settings.training);
     let dataset = &settings.taken(dataset)?;
     let split = trained.split(dataset, training.seed)?;
-    let nodes = |graphs: &[u32]| -> Vec<usize> {
-        graphs.iter().map(|&graph| dataset.graph(graph as usize).nodes()).collect()
-    };
-    let fits = |graphs: &[u32]| device.check(config, training.precision, &nodes(graphs));
     let size = training.batch.max(1);
-    for part in [&split.validation, &split.test] {
-        part.chunks(size).try_for_each(fits)?;
-    }
+    let costs = dense_costs(config, dataset);
+    // What each rank takes of these graphs, at most `size` at once.
+    let fits = |graphs: &[u32]| -> Result<()> {
+        let costs: Vec<f64> = graphs.iter().map(|&graph| costs[graph as usize]).collect();
+        for share in shares(&costs, ranks) {
+            let share: Vec<u32> = share.into_iter().map(|place| graphs[place]).collect();
+            for at_once in share.chunks(size) {
+                device.check(config, training.precision, &nodes(dataset, at_once))?;
+            }
+        }
+        Ok(())
+    };
+    device.check(config, training.precision, &[])?;
+    fits(&split.validation)?;
+    fits(&split.test)?;
     // The largest graphs together are as much as any batch can be, but for padding.
     let mut largest = split.train.clone();
     largest.sort_by_key(|&graph| std::cmp::Reverse(dataset.graph(graph as usize).nodes()));
     largest.truncate(size);
-    fits(&[])?;
-    let equal = nodes(&largest).windows(2).all(|pair| pair[0] == pair[1]);
+    let equal = nodes(dataset, &largest).windows(2).all(|pair| pair[0] == pair[1]);
     if equal && fits(&largest).is_ok() {
         return Ok(());
     }

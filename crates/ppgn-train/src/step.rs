@@ -1,4 +1,4 @@
-//! One step of training: forward and backward pass on a batch, then the optimiser.
+//! One step of training on the CPU engine: forward and backward pass on a batch, then the optimiser.
 
 use crate::data::Prepared;
 use crate::error::Result;
@@ -11,6 +11,14 @@ use ppgn_nn::{Adam, Average, Batch, Dropout, Matrix, Ppgn, Values, clip};
 pub(crate) fn optimiser(training: &Training, network: &Ppgn) -> Result<Adam> {
     let adam = Adam::new(&arrays(network)?);
     Ok(Adam { weight_decay: training.weight_decay, ..adam })
+}
+
+/// Clips the gradient of a step, if that is asked for. Whether the step can be taken: it cannot where the loss or its gradient is
+/// not finite.
+pub(crate) fn clipped(training: &Training, loss: f64, gradients: &mut [Values]) -> bool {
+    loss.is_finite()
+        && gradients.iter().all(Values::is_finite)
+        && (training.clip <= 0.0 || clip(gradients, training.clip).is_finite())
 }
 
 /// A network that is being trained.
@@ -47,10 +55,7 @@ impl Stepper<'_> {
             None => self.passes(number, batch, chosen, memory, None)?,
             Some(team) => self.together(team, number, batch, chosen, memory)?,
         };
-        if !step.loss.is_finite() || !step.gradients.iter().all(Values::is_finite) {
-            return Ok(None);
-        }
-        if self.training.clip > 0.0 && !clip(&mut step.gradients, self.training.clip).is_finite() {
+        if !clipped(self.training, step.loss, &mut step.gradients) {
             return Ok(None);
         }
         self.network.update(|parameters| {
@@ -95,7 +100,6 @@ impl Stepper<'_> {
         chosen: &[u32],
         memory: Vec<Values>,
     ) -> Result<Passes> {
-        let lengths: Vec<usize> = self.network.layout().arrays().iter().map(|array| array.len()).collect();
         let mut first = None;
         let ready = &mut |array: usize, gradient: Values| match array {
             // The last of all takes the loss along.
@@ -103,18 +107,13 @@ impl Stepper<'_> {
             _ => team.submit(gradient, 0.0),
         };
         let own = self.passes(number, batch, chosen, memory, Some(ready))?;
-        if batch.is_none() {
-            let zeros = |&length: &usize| Values::zeros(self.network.precision(), length);
-            lengths[1..].iter().rev().for_each(|length| team.submit(zeros(length), 0.0));
-            first = lengths.first().map(zeros);
+        match first {
+            Some(gradient) => team.submit(gradient, own.loss),
+            // There was no batch.
+            None => team.submit_nothing(),
         }
-        if let Some(gradient) = first {
-            team.submit(gradient, own.loss);
-        }
-        let mut sums = lengths.iter().map(|_| team.summed()).collect::<Result<Vec<_>>>()?;
-        sums.reverse();
-        let loss = sums.first().map_or(0.0, |(_, loss)| *loss);
-        Ok(Passes { loss, scores: own.scores, gradients: sums.into_iter().map(|(sum, _)| sum).collect() })
+        let (gradients, loss) = team.summed()?;
+        Ok(Passes { loss, scores: own.scores, gradients })
     }
 }
 

@@ -150,6 +150,21 @@ fn what_is_wrong_is_said_once() {
     assert_eq!(said(&three), said(&one));
 }
 
+#[test]
+#[cfg(not(feature = "gpu"))]
+fn a_build_without_gpu_support_says_how_to_get_one() {
+    let output = run(2, "train csl --device gpu");
+    let text = String::from_utf8_lossy(&output.stderr).to_string();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.matches("--features wgpu").count(), 1, "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let words = format!("train csl:n=11,skips=2+3,copies=9 --device auto --epochs 1 --out {}", out.display());
+    let output = run(2, &words);
+    let text = String::from_utf8_lossy(&output.stderr).to_string();
+    assert!(output.status.success() && text.contains("computing on the CPU"), "{text}");
+}
+
 /// A command in the background, until something is there.
 fn until(ranks: usize, words: &str, is_there: impl Fn() -> bool) -> Child {
     let mut child = command(ranks, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

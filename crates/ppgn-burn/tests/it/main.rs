@@ -5,6 +5,7 @@ mod device;
 mod orders;
 mod pairs;
 mod parity;
+mod ranks;
 mod resident;
 mod runs;
 

@@ -3,8 +3,8 @@
 use crate::shared::{arrays, biased, distance, largest};
 use ppgn_burn::{Gpu, devices};
 use ppgn_graph::random::Stream;
-use ppgn_nn::device::{Accelerator, Input, Training};
-use ppgn_nn::{Adam, Batch, BlockConfig, Loss, Number, Ppgn, PpgnConfig, Precision, Values};
+use ppgn_nn::device::{Accelerator, Input, Pass, Training};
+use ppgn_nn::{Adam, Average, Batch, BlockConfig, Loss, Number, Ppgn, PpgnConfig, Precision, Values};
 
 fn config() -> PpgnConfig {
     PpgnConfig { blocks: vec![BlockConfig::new(6); 2], ..PpgnConfig::new(2, 2) }
@@ -54,7 +54,7 @@ fn weights_and_moments_go_there_and_come_back() {
     let terms = Loss::cross_entropy(&classes).terms(4, 2).unwrap();
     for _ in 0..5 {
         let input = Input { graphs: &chosen, batch: Some(&batch), again: false };
-        let step = Training { input, terms: &terms, dropout: None, rate: 1e-2, clip: 0.0 };
+        let step = Training { pass: Pass { input, terms: &terms, dropout: None }, rate: 1e-2, clip: 0.0 };
         assert!(there.step(&step).unwrap().squares > 0.0);
     }
     let state = there.state().unwrap();
@@ -100,7 +100,9 @@ fn a_step_moves_neither_weights_nor_rows() {
     let trace = |there: &mut dyn ppgn_nn::device::OnDevice| {
         there.transfers();
         let input = Input { graphs: &[2, 0, 3, 1], batch: None, again: true };
-        there.step(&Training { input, terms: &terms, dropout: None, rate: 1e-2, clip: 1.0 }).unwrap();
+        there
+            .step(&Training { pass: Pass { input, terms: &terms, dropout: None }, rate: 1e-2, clip: 1.0 })
+            .unwrap();
         there.transfers()
     };
     let first = trace(&mut *there);
@@ -117,6 +119,50 @@ fn a_step_moves_neither_weights_nor_rows() {
     );
 }
 
+/// A step in two halves, with the gradient on the host in between, is the same step. It moves the gradient, and nothing else of
+/// that size.
+#[test]
+fn a_step_in_two_halves_is_a_step() {
+    let all = rows(&[3, 4, 3, 2]);
+    let chosen = [2, 0, 3, 1];
+    let batch = batch::<f64>(&all, &chosen);
+    let network = biased(&config(), 1, Precision::F64);
+    let terms = Loss::cross_entropy(&[0, 1, 1, 0]).terms(4, 2).unwrap();
+    let input = Input { graphs: &chosen, batch: Some(&batch), again: true };
+    let pass = Pass { input, terms: &terms, dropout: None };
+    let begun = || {
+        let mut there = Gpu::plain().load(&network).unwrap();
+        let average = Average::new(0.9, &arrays(&network));
+        there.begin(&Adam::new(&arrays(&network)), Some(&average)).unwrap();
+        there
+    };
+    let (mut whole, mut halves) = (begun(), begun());
+    for _ in 0..3 {
+        let stepped = whole.step(&Training { pass, rate: 1e-2, clip: 0.0 }).unwrap();
+        let passed = halves.gradients(&pass).unwrap();
+        halves.apply(&passed.gradients, 1e-2).unwrap();
+        assert_eq!(stepped.scores.to_f64(), passed.scores.to_f64());
+        let squares: f64 = passed.gradients.iter().flat_map(Values::to_f64).map(|x| x * x).sum();
+        assert!((stepped.squares - squares).abs() < 1e-12 * squares);
+    }
+    let [whole, halved] = [&whole, &halves].map(|there| there.state().unwrap());
+    assert_eq!((whole.weights, whole.adam), (halved.weights, halved.adam));
+    assert_eq!(whole.average.unwrap().weights, halved.average.unwrap().weights);
+    halves.transfers();
+    let passed = halves.gradients(&pass).unwrap();
+    halves.apply(&passed.gradients, 1e-2).unwrap();
+    let bytes = 8 * arrays(&network).iter().map(Values::len).sum::<usize>();
+    let moved: Vec<String> = halves.transfers().lines().map(str::to_string).collect();
+    let of = |direction: &str, what: &str| {
+        let line = moved.iter().find(|line| line.starts_with(direction) && line.contains(what));
+        line.and_then(|line| line.split_whitespace().rev().nth(1)).unwrap().parse::<usize>().unwrap()
+    };
+    assert_eq!((of("down", "gradients"), of("up", "gradients")), (bytes, bytes));
+    assert_eq!((moved.len(), of("up", "terms"), of("down", "scores")), (4, 64, 64));
+    let wrong = halves.apply(&passed.gradients[1..], 1e-2).unwrap_err().to_string();
+    assert!(wrong.contains("gradients do not match"), "{wrong}");
+}
+
 /// Bits repeat: sums have a fixed order.
 #[test]
 fn steps_repeat_to_the_bit() {
@@ -131,7 +177,13 @@ fn steps_repeat_to_the_bit() {
             let batch = batch::<f32>(&all, &chosen);
             for _ in 0..4 {
                 let input = Input { graphs: &chosen, batch: Some(&batch), again: true };
-                there.step(&Training { input, terms: &terms, dropout: None, rate: 1e-2, clip: 0.0 }).unwrap();
+                there
+                    .step(&Training {
+                        pass: Pass { input, terms: &terms, dropout: None },
+                        rate: 1e-2,
+                        clip: 0.0,
+                    })
+                    .unwrap();
             }
             there.state().unwrap().weights
         };

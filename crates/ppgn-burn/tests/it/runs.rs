@@ -14,7 +14,7 @@ fn on_device() -> Session {
     Session::default().with_device(Some(Arc::new(Gpu::plain())))
 }
 
-fn settings(data: &Dataset, epochs: usize, overrides: Overrides) -> Settings {
+pub(crate) fn settings(data: &Dataset, epochs: usize, overrides: Overrides) -> Settings {
     let overrides = Overrides {
         epochs: Some(epochs),
         precision: Some(Precision::F64),
@@ -31,7 +31,7 @@ fn trained(session: &Session, run: &Run, data: &Dataset) {
 }
 
 /// The losses of the epochs: of training, validation and test.
-fn losses(run: &Path) -> Vec<f64> {
+pub(crate) fn losses(run: &Path) -> Vec<f64> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let line = |line: &str| -> Vec<f64> {
         let mut parts = line.split("\"loss\":").skip(1);
@@ -41,7 +41,7 @@ fn losses(run: &Path) -> Vec<f64> {
     text.lines().flat_map(line).collect()
 }
 
-fn close(a: &[f64], b: &[f64]) {
+pub(crate) fn close(a: &[f64], b: &[f64]) {
     assert!(a.len() == b.len() && a.len() >= 6, "{} {}", a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
         assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{a} {b}");

@@ -118,7 +118,8 @@ fn measure(
     let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
         let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
         if let Some(remote) = &remote {
-            let step = remote.step(&prepared, training, Now { seed, epoch, number, rate }, chosen)?;
+            let now = Now { prepared: &prepared, training, seed, epoch, number, rate };
+            let step = remote.step(now, chosen)?;
             return step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite));
         }
         let batch = prepared.batch(chosen)?;

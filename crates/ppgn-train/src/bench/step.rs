@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Footprint, Pass, admit};
 use crate::session::Session;
 use ppgn_graph::random::Stream;
-use ppgn_nn::device::{Input, Training};
+use ppgn_nn::device::{self, Input};
 use ppgn_nn::{Adam, Batch, BlockConfig, Colours, Cost, Loss, PpgnConfig, Precision, SpaceChoice, Values};
 use serde::Serialize;
 use std::time::Instant;
@@ -153,7 +153,11 @@ fn measure(session: &Session, work: &StepWork) -> Result<StepFigures> {
         if let Some(remote) = &mut remote {
             // The batch is kept there, as the CPU engine has it at hand.
             let input = Input { graphs: &numbers, batch: Some(&batch), again: true };
-            remote.step(&Training { input, terms: &terms, dropout: None, rate: 1e-4, clip: 0.0 })?;
+            remote.step(&device::Training {
+                pass: device::Pass { input, terms: &terms, dropout: None },
+                rate: 1e-4,
+                clip: 0.0,
+            })?;
             times.push(start.elapsed().as_secs_f64());
             continue;
         }

@@ -8,7 +8,7 @@ use super::subject::Subject;
 use super::suite::Category;
 use super::trial::MULTIPLE;
 use crate::error::{Error, Result};
-use crate::ranks::{Hear, understood};
+use crate::ranks::{Hear, Jobs, understood};
 use crate::session::Session;
 use ppgn_graph::Graph;
 use ppgn_graph::random::Stream;
@@ -96,7 +96,8 @@ pub(super) fn collect(
                     Ok(Some(found))
                 };
                 let hear = |_: usize, found: &[u8]| understood(found).and_then(keep).is_ok();
-                let found = ranks.farm(missing.len(), 1, &work, &hear)?.ok_or(Error::Interrupted)?;
+                let jobs = Jobs { count: missing.len(), at_once: 1, work: &work, hear: &hear };
+                let found = ranks.farm(jobs)?.ok_or(Error::Interrupted)?;
                 found.iter().map(|found| understood(found)).collect::<Result<_>>()?
             }
         };

@@ -8,7 +8,7 @@ use super::subject::Subject;
 use super::suite::{Pairing, Suite};
 use super::trial::{Place, trial};
 use crate::error::{Error, Result};
-use crate::ranks::{Hear, Ranks, understood};
+use crate::ranks::{Hear, Jobs, Ranks, understood};
 use crate::session::Session;
 use ppgn_wl::Test;
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,8 @@ impl<'a> Lab<'a> {
             watch(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, pairs: units.len() });
             session.check().is_ok()
         };
-        let records = ranks.farm(units.len(), self.jobs.max(1), &work, &hear)?.ok_or(Error::Interrupted)?;
+        let jobs = Jobs { count: units.len(), at_once: self.jobs.max(1), work: &work, hear: &hear };
+        let records = ranks.farm(jobs)?.ok_or(Error::Interrupted)?;
         records.iter().map(|record| understood(record)).collect()
     }
 

@@ -88,17 +88,13 @@ impl Sets {
         all.into_iter().filter_map(|(name, set)| set.as_ref().map(|set| (name, set)))
     }
 
-    /// Measures a network on all sets. `evaluate` gives the loss and the scores of a set.
-    pub(crate) fn measure<N: ?Sized>(
-        prepared: &Prepared,
-        network: &N,
-        evaluate: impl Fn(&N, &[u32]) -> Result<Sums>,
-    ) -> Result<Self> {
+    /// Measures a network on all sets. `evaluate` gives its loss and scores on a set.
+    pub(crate) fn measure(prepared: &Prepared, evaluate: impl Fn(&[u32]) -> Result<Sums>) -> Result<Self> {
         let one = |graphs: &[u32]| -> Result<Option<Measured>> {
             if graphs.is_empty() {
                 return Ok(None);
             }
-            let (metrics, confusion) = evaluate(network, graphs)?.figures(prepared);
+            let (metrics, confusion) = evaluate(graphs)?.figures(prepared);
             let baseline = baseline(prepared, graphs)?;
             let size = (graphs.len(), prepared.rows(graphs));
             Ok(Some(Measured::new(prepared.labelling.level, size, metrics, baseline, confusion)))

@@ -5,9 +5,9 @@
 //! thread pool of its own.
 
 use crate::error::{Error, Fits, NotFinite, Result};
-use crate::memory::check_memory;
+use crate::memory::check_job;
 use crate::metrics::{Best, Epoch};
-use crate::ranks::{Hear, Ranks, understood};
+use crate::ranks::{Hear, Jobs, Ranks, understood};
 use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
 use crate::session::Session;
 use crate::settings::{Origin, Settings, Trained};
@@ -239,7 +239,7 @@ fn check_jobs(session: &Session, jobs: &[Job], dataset: &Dataset, workers: Worke
     let mut needs = Vec::new();
     for job in jobs {
         if job.standing()? != Standing::Finished {
-            needs.push(check_memory(&one, &job.settings, dataset).map_err(|e| job.failed(e))?);
+            needs.push(check_job(&one, &job.settings, dataset).map_err(|e| job.failed(e))?);
         }
     }
     let Some((limit, &need)) = session.memory().zip(needs.iter().max()) else { return Ok(()) };
@@ -379,7 +379,8 @@ fn run_on_ranks(
         let told = jobs.get(i).zip(told.ok());
         told.is_none_or(|(job, told)| told.hand_on(job, watcher)) && session.check().is_ok()
     };
-    let Some(results) = ranks.farm(jobs.len(), workers.jobs, &work, &hear)? else { return Ok(None) };
+    let farmed = Jobs { count: jobs.len(), at_once: workers.jobs, work: &work, hear: &hear };
+    let Some(results) = ranks.farm(farmed)? else { return Ok(None) };
     let ended = |result: &Vec<u8>| {
         Ok(match understood(result)? {
             Elsewhere::Finished(finished) => Ended::Finished(finished),

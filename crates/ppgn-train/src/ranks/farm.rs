@@ -77,22 +77,26 @@ fn unpacked(message: &[u8]) -> Option<Vec<Vec<u8>>> {
 pub(crate) type Hear<'a> = dyn Fn(usize, &[u8]) -> bool + Sync + 'a;
 
 /// How a rank does one job: `None` where it was stopped. What it tells goes to rank 0.
-pub(crate) type Do<'a> = dyn Fn(usize, &Hear<'_>) -> Result<Option<Vec<u8>>> + Sync + 'a;
+type Do<'a> = dyn Fn(usize, &Hear<'_>) -> Result<Option<Vec<u8>>> + Sync + 'a;
+
+/// Jobs 0 to `count - 1`.
+#[derive(Clone, Copy)]
+pub(crate) struct Jobs<'a> {
+    pub(crate) count: usize,
+    /// How many every rank does side by side.
+    pub(crate) at_once: usize,
+    pub(crate) work: &'a Do<'a>,
+    /// Is called on rank 0, and says whether to go on.
+    pub(crate) hear: &'a Hear<'a>,
+}
 
 impl Ranks {
-    /// Does jobs 0 to `jobs - 1`, `at_once` side by side on every rank, and gives all results on every rank, in order; `None` if a
-    /// rank was stopped. `hear` is called on rank 0 and says whether to go on.
-    pub(crate) fn farm(
-        &self,
-        jobs: usize,
-        at_once: usize,
-        work: &Do<'_>,
-        hear: &Hear<'_>,
-    ) -> Result<Option<Vec<Vec<u8>>>> {
+    /// Does jobs, and gives all results on every rank, in order; `None` if a rank was stopped.
+    pub(crate) fn farm(&self, jobs: Jobs<'_>) -> Result<Option<Vec<Vec<u8>>>> {
         let results = match self.leads() {
-            true => self.lead(jobs, at_once, work, hear)?,
+            true => self.lead(jobs)?,
             false => {
-                self.serve(at_once, work)?;
+                self.serve(jobs)?;
                 None
             }
         };
@@ -116,11 +120,12 @@ impl Ranks {
             done(item);
             true
         };
+        let jobs = Jobs { count: items, at_once: 1, work: &work, hear: &hear };
         let results = match self.leads() {
             // Nothing stops it but an error.
-            true => Some(self.lead(items, 1, &work, &hear)?.ok_or(Error::Interrupted)?),
+            true => Some(self.lead(jobs)?.ok_or(Error::Interrupted)?),
             false => {
-                self.serve(1, &work)?;
+                self.serve(jobs)?;
                 None
             }
         };
@@ -129,15 +134,10 @@ impl Ranks {
         Ok(results)
     }
 
-    fn lead(
-        &self,
-        jobs: usize,
-        at_once: usize,
-        work: &Do<'_>,
-        hear: &Hear<'_>,
-    ) -> Result<Option<Vec<Vec<u8>>>> {
+    /// What rank 0 does: its own jobs, and answers to the others.
+    fn lead(&self, Jobs { count, at_once, work, hear }: Jobs<'_>) -> Result<Option<Vec<Vec<u8>>>> {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let results: Mutex<Vec<Option<Vec<u8>>>> = Mutex::new(vec![None; jobs]);
+        let results: Mutex<Vec<Option<Vec<u8>>>> = Mutex::new(vec![None; count]);
         let keep = |job: usize, result: Vec<u8>| {
             if let Some(place) = results.lock().unwrap_or_else(|e| e.into_inner()).get_mut(job) {
                 *place = Some(result);
@@ -145,7 +145,7 @@ impl Ranks {
         };
         let take = || {
             let stopped = stop.load(Ordering::Relaxed);
-            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&job| !stopped && job < jobs)
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&job| !stopped && job < count)
         };
         // The others hear of it once, within their jobs.
         let end = || {
@@ -202,8 +202,8 @@ impl Ranks {
         Ok(results.into_iter().collect())
     }
 
-    /// The same on the other ranks. The results are on rank 0.
-    fn serve(&self, at_once: usize, work: &Do<'_>) -> Result<()> {
+    /// What the other ranks do: jobs, one after the other, until there are none. The results are on rank 0.
+    fn serve(&self, Jobs { at_once, work, .. }: Jobs<'_>) -> Result<()> {
         let say = |said: &Free| self.link.send(0, Channel::FREE, said.to_bytes());
         let stop = AtomicBool::new(false);
         let told = |job: usize, note: &[u8]| {
@@ -256,13 +256,18 @@ fn side_by_side(
 mod tests {
     use super::*;
 
-    fn farmed(size: usize, jobs: usize, work: &Do<'_>, hear: &Hear<'_>) -> Vec<Result<Option<Vec<Vec<u8>>>>> {
+    fn farmed(
+        size: usize,
+        count: usize,
+        work: &Do<'_>,
+        hear: &Hear<'_>,
+    ) -> Vec<Result<Option<Vec<Vec<u8>>>>> {
         std::thread::scope(|scope| {
             let threads: Vec<_> = Ranks::in_process(size)
                 .into_iter()
                 .map(|ranks| {
                     scope.spawn(move || {
-                        let result = ranks.farm(jobs, 2, work, hear);
+                        let result = ranks.farm(Jobs { count, at_once: 2, work, hear });
                         ranks.leave(None);
                         result
                     })

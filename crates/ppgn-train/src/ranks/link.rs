@@ -36,6 +36,9 @@ pub trait Link: Send + Sync + std::fmt::Debug {
     /// The number of ranks on this machine, which share its memory.
     fn neighbours(&self) -> usize;
 
+    /// The number of this rank among those on this machine, from 0.
+    fn place(&self) -> usize;
+
     /// The number of cores that this rank may use, with those that it shares with others divided among them.
     fn cores(&self) -> usize;
 
@@ -79,6 +82,10 @@ impl Link for Threads {
 
     fn neighbours(&self) -> usize {
         self.inboxes.len()
+    }
+
+    fn place(&self) -> usize {
+        self.rank
     }
 
     fn cores(&self) -> usize {

@@ -17,11 +17,11 @@ mod reduce;
 mod share;
 mod team;
 
-pub(crate) use farm::Hear;
+pub(crate) use farm::{Hear, Jobs};
 pub use inbox::Inbox;
 pub use link::{Channel, Link};
 pub(crate) use share::shares;
-pub(crate) use team::{Team, understood};
+pub(crate) use team::{Team, dense_costs, understood};
 
 use crate::error::Result;
 use link::Threads;
@@ -67,6 +67,11 @@ impl Ranks {
     /// The number of ranks on this machine, which share its memory.
     pub fn neighbours(&self) -> usize {
         self.link.neighbours().max(1)
+    }
+
+    /// The number of this rank among those on this machine, from 0: by it they share out what a machine has.
+    pub fn place(&self) -> usize {
+        self.link.place()
     }
 
     /// The number of cores for the threads of this rank, at least 1.

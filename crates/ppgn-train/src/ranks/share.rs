@@ -3,10 +3,13 @@
 /// Shares out items of these costs among ranks: largest first, each to the rank with the least so far. Every share is in
 /// ascending order; there may be empty ones. The largest is at most 4/3 of the best possible (Graham 1969).
 pub(crate) fn shares(costs: &[f64], ranks: usize) -> Vec<Vec<usize>> {
+    if ranks <= 1 {
+        return vec![(0..costs.len()).collect()];
+    }
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]).then(a.cmp(&b)));
-    let mut shares = vec![Vec::new(); ranks.max(1)];
-    let mut work = vec![0.0f64; ranks.max(1)];
+    let mut shares = vec![Vec::new(); ranks];
+    let mut work = vec![0.0f64; ranks];
     for item in order {
         let least = (0..work.len()).min_by(|&a, &b| work[a].total_cmp(&work[b])).unwrap_or(0);
         work[least] += costs[item];

@@ -5,7 +5,8 @@ use super::reduce::{Reducer, Wire};
 use super::{Ranks, shares};
 use crate::data::Prepared;
 use crate::error::{Error, Result};
-use ppgn_nn::{Values, flops};
+use ppgn_graph::{Dataset, Graph};
+use ppgn_nn::{Layout, PpgnConfig, Precision, Values, flops};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,25 +16,29 @@ pub(crate) struct Team {
     reducer: Reducer,
     /// The cost of every graph of the dataset, forward and backward.
     costs: Vec<f64>,
+    /// The lengths of the arrays of a gradient, and their precision.
+    lengths: Vec<usize>,
+    precision: Precision,
 }
 
 impl Team {
     /// The ranks of a training on this data.
     pub(crate) fn start(ranks: &Ranks, prepared: &Prepared) -> Result<Self> {
-        let blocks = prepared.network().descriptions();
-        let order = prepared.network().order as u32;
-        let cost = |g: usize| {
-            let nodes = prepared.dataset.graph(g).nodes();
-            match &prepared.space.colours {
-                Some(colours) => {
+        let (network, dataset) = (prepared.network(), &prepared.dataset);
+        let costs = match &prepared.space.colours {
+            None => dense_costs(network, dataset),
+            Some(colours) => {
+                let blocks = network.descriptions();
+                let cost = |(g, graph): (usize, &Graph)| {
                     let rows = colours.rows(g);
-                    flops(&blocks, nodes, |level| rows[level.min(rows.len() - 1)])
-                }
-                None => flops(&blocks, nodes, |_| nodes.pow(order)),
+                    flops(&blocks, graph.nodes(), |level| rows[level.min(rows.len() - 1)])
+                };
+                dataset.graphs().iter().enumerate().map(cost).collect()
             }
         };
-        let costs = (0..prepared.dataset.len()).map(cost).collect();
-        Ok(Team { ranks: ranks.clone(), reducer: Reducer::start(ranks.link.clone())?, costs })
+        let lengths = Layout::new(network).arrays().iter().map(|array| array.len()).collect();
+        let (ranks, reducer) = (ranks.clone(), Reducer::start(ranks.link.clone())?);
+        Ok(Team { ranks, reducer, costs, lengths, precision: prepared.precision() })
     }
 
     /// Who computes which graphs of a batch, by their places in it.
@@ -47,15 +52,31 @@ impl Team {
         self.shares(batch)[self.ranks.rank()].iter().map(|&i| batch[i]).collect()
     }
 
-    /// Hands over the gradient of an array, and the loss with one of them, to be added to those of the others. All ranks
-    /// hand over the same arrays in the same order.
+    /// Hands over the gradient of an array, to be added to those of the others. All ranks hand over all arrays of a step, in the
+    /// order in which the CPU engine has them ready: the last one first. The first array, which comes last, takes the loss along.
     pub(crate) fn submit(&self, gradient: Values, loss: f64) {
         self.reducer.submit(gradient, loss);
     }
 
-    /// The sums over all ranks of the array that was handed over first of those not taken yet, and of the loss.
-    pub(crate) fn summed(&self) -> Result<(Values, f64)> {
-        self.reducer.next()
+    /// Hands over the gradients of all arrays at once.
+    pub(crate) fn submit_all(&self, gradients: Vec<Values>, loss: f64) {
+        for (array, gradient) in gradients.into_iter().enumerate().rev() {
+            self.submit(gradient, if array == 0 { loss } else { 0.0 });
+        }
+    }
+
+    /// Hands over zeros: this rank's share of the batch is empty.
+    pub(crate) fn submit_nothing(&self) {
+        let zeros = |&length: &usize| Values::zeros(self.precision, length);
+        self.submit_all(self.lengths.iter().map(zeros).collect(), 0.0);
+    }
+
+    /// The sums over all ranks of what was handed over in a step: the gradients of all arrays, and the loss.
+    pub(crate) fn summed(&self) -> Result<(Vec<Values>, f64)> {
+        let mut sums = self.lengths.iter().map(|_| self.reducer.next()).collect::<Result<Vec<_>>>()?;
+        sums.reverse();
+        let loss = sums.first().map_or(0.0, |(_, loss)| *loss);
+        Ok((sums.into_iter().map(|(sum, _)| sum).collect(), loss))
     }
 
     /// Brings the scores of graphs together on rank 0, in the order of `batches`, with the sum of the ranks' losses; nothing on
@@ -100,6 +121,16 @@ impl Team {
         }
         Ok(Some(all))
     }
+}
+
+/// The cost of every graph of a dataset on the dense space, forward and backward.
+pub(crate) fn dense_costs(network: &PpgnConfig, dataset: &Dataset) -> Vec<f64> {
+    let blocks = network.descriptions();
+    let cost = |graph: &Graph| {
+        let nodes = graph.nodes();
+        flops(&blocks, nodes, |_| nodes.saturating_pow(network.order as u32))
+    };
+    dataset.graphs().iter().map(cost).collect()
 }
 
 /// The numbers of a rank, taken one graph after the other.

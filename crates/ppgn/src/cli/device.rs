@@ -4,26 +4,34 @@
 use super::say;
 use anyhow::Result;
 use ppgn::nn::device::Accelerator;
+use ppgn::train::ranks::Ranks;
 use ppgn::train::{DeviceChoice, Session};
 use std::sync::Arc;
 
 /// `--device`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct DeviceArgs {
-    /// Where to compute: cpu, gpu, gpu:N (number N of `ppgn devices`) or auto (a GPU if there is one) [default: cpu]
+    /// Where to compute: cpu, gpu (with mpirun, the ranks of a machine take its GPUs in turn), gpu:N (number N of `ppgn
+    /// devices`) or auto (gpu if there is one, else cpu) [default: cpu]
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceChoice>,
 }
 
 impl DeviceArgs {
-    /// The session with the device of `--device`. What `gpu` and `auto` stand for is said, unless `quiet`.
+    /// The session with the device of `--device`. What `gpu` and `auto` stand for is said, unless `quiet`; rank 0 speaks of its
+    /// own.
     pub(crate) fn of(self, session: Session, quiet: bool) -> Result<Session> {
         let Some(choice) = self.device else { return Ok(session) };
-        let device = choice.among(gpus)?;
+        let device = choice.among(session.ranks().map_or(0, Ranks::place), gpus)?;
         match &device {
             Some(device) if !quiet => {
                 let software = if device.is_hardware() { "" } else { ": software, which runs on the CPU" };
-                say::note(&format!("computing on {}{software}", device.name()));
+                let others = match (session.ranks(), choice) {
+                    (None, _) => String::new(),
+                    (Some(_), DeviceChoice::Gpu(Some(_))) => format!(" (rank 0; every rank takes {choice})"),
+                    (Some(_), _) => " (rank 0; the ranks of a machine take its GPUs in turn)".into(),
+                };
+                say::note(&format!("computing on {}{software}{others}", device.name()));
             }
             None if !quiet && choice == DeviceChoice::Auto => {
                 let why = if SUPPORTED { "there is no GPU" } else { "this build of ppgn has no GPU support" };

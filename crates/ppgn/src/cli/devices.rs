@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// `ppgn devices`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "`--device gpu` of train, cv, predict and others is number 0, `--device gpu:1` number 1. Software (lavapipe) is listed, but `--device auto` does not take it."
+    after_help = "`--device gpu:1` of train, cv, predict and others is number 1, `--device gpu` the first that is not software; with mpirun, the ranks of a machine take them in turn. Software (lavapipe) is taken by `gpu` if there is nothing else, and by `auto` never."
 )]
 pub(crate) struct Args {
     /// Compare every GPU with the CPU engine: features, scores and gradients of all kinds of networks, and the losses of
