@@ -25,11 +25,12 @@ import json
 import os
 import random
 import shlex
+import statistics
 import subprocess
 import sys
 import time
 
-from measure import RESULTS, ROOT, keep, seeds, where
+from measure import RESULTS, ROOT, keep, processor_time, seeds, where
 
 TARGETS = ["mu", "alpha", "u0"]
 EPOCHS, MOLECULES = 30, 4000
@@ -74,7 +75,10 @@ def main():
             path = os.path.join(args.results, f"{args.command}-{target}-{seed}.json")
             if not os.path.exists(path):
                 run = peer if args.command == "peer" else ours
+                before = processor_time() + time.process_time()
                 result = run(args, target, seed)
+                # Of a killed run that was resumed, only the last part.
+                result["cpu_seconds"] = processor_time() + time.process_time() - before
                 keep(path, {**where(), "target": target, "seed": seed, "molecules": args.molecules, **result})
                 print(f"{args.command} {target}, seed {seed}: test error {result['mae']:.4f} at epoch "
                       f"{result['epoch']}, {result['seconds_training']:.0f} s", flush=True)
@@ -265,14 +269,65 @@ def reference(args):
         molecules = [json.loads(line) for line in file]
     with open(args.split_file) as file:
         parts = np.array([line.strip().split(",")[1] for line in list(file)[1:]])
+    errors = {}
     counts = np.array([[m["node_labels"].count(e) for e in elements] for m in molecules], float)
     for target in args.targets.split(","):
         y = np.array([m["targets"][names.index(target)] for m in molecules])
         train, test = parts == "train", parts == "test"
         energies = np.linalg.lstsq(counts[train], y[train], rcond=None)[0]
         left = y - counts @ energies
-        print(f"{target}: {np.abs(left[test] - left[train].mean()).mean():.4f} (the mean alone: "
-              f"{np.abs(y[test] - y[train].mean()).mean():.4f})")
+        errors[target] = float(np.abs(left[test] - left[train].mean()).mean())
+        print(f"{target}: {errors[target]:.4f} (the mean alone: {np.abs(y[test] - y[train].mean()).mean():.4f})")
+    command = "python3 benches/results/qm9.py reference"
+    keep(os.path.join(args.results, "reference.json"), {"command": command, "molecules": args.molecules, "mae": errors})
+
+
+def section(results):
+    """The part of docs/results.md on QM9: the table, and the commands."""
+    rows = [["", *TARGETS], ["the mean of the training set", *(baseline(results, target) for target in TARGETS)]]
+    commands = []
+    names = {"reference": "reference energies alone", "peer": "PyTorch, one seed", "ours": "ppgn, the same settings",
+             "recipe": "ppgn with the recipe"}
+    for row, name in names.items():
+        found = {target: measured(results, row, target) for target in TARGETS}
+        rows.append([name, *(shown(found[target]) for target in TARGETS)])
+        commands += [found[target][0]["command"] for target in TARGETS if found[target]]
+    gains = [f"{target} {100 * (mean(better) / mean(base) - 1):+.0f} %" for target in TARGETS
+             if (base := measured(results, "ours", target)) and (better := measured(results, "recipe", target))]
+    return rows, gains, list(dict.fromkeys(commands))
+
+
+def measured(results, row, target):
+    """The runs of a row, one per seed."""
+    if row == "reference":
+        path = os.path.join(results, "reference.json")
+        if not os.path.exists(path):
+            return []
+        with open(path) as file:
+            one = json.load(file)
+        return [{**one, "mae": one["mae"][target]}]
+    paths = (os.path.join(results, f"{row}-{target}-{seed}.json") for seed in range(3))
+    found = []
+    for path in filter(os.path.exists, paths):
+        with open(path) as file:
+            found.append(json.load(file))
+    return found
+
+
+def mean(runs):
+    return statistics.mean(one["mae"] for one in runs)
+
+
+def shown(runs):
+    if not runs:
+        return "not measured"
+    spread = f" ± {statistics.stdev(one['mae'] for one in runs):.4f}" if len(runs) > 1 else ""
+    return f"{mean(runs):.4f}{spread}"
+
+
+def baseline(results, target):
+    runs = measured(results, "ours", target)
+    return f"{runs[0]['baseline']:.4f}" if runs else "not measured"
 
 
 if __name__ == "__main__":

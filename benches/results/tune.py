@@ -13,7 +13,9 @@ Every run adds a line to `docs/results/tuning.csv`, so the file has all that was
 
 - `validation`: the score, a fraction; `validation_std`: its deviation over the folds.
 - `common`: the same at one epoch for all folds, the best of the averaged validation curve. It is flattered less by chance than
-  an epoch of its own for every fold, which favours curves that jump; so `--compare` reads it.
+  an epoch of its own for every fold.
+- `plateau`: the mean of the second half of the averaged validation curve. No epoch is chosen, so nothing is flattered: a curve
+  that jumps has a higher maximum and is no better. `--compare` reads it.
 - `seconds`: the time of the epochs of all folds. `cpu_seconds`: the processor's time, empty where a killed run was resumed.
 
 What is in the file is not run again; a killed run goes on where it was (`--work DIR` has its folds). A configuration that fails
@@ -34,7 +36,7 @@ from measure import RESULTS, ROOT, processor_time, seeds
 SETS = ["MUTAG", "PTC", "IMDBBINARY"]
 # A change is accepted if it gains more than two standard errors in as many seeds on all sets.
 SEEDS = 3
-FIELDS = ["configuration", "set", "seed", "folds", "validation", "validation_std", "common", "seconds", "cpu_seconds", "command"]
+FIELDS = ["configuration", "set", "seed", "folds", "validation", "validation_std", "common", "plateau", "seconds", "cpu_seconds", "command"]
 
 
 def main():
@@ -43,7 +45,7 @@ def main():
     parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
     parser.add_argument("--seeds", default="0-2", help="such as 0 or 0-2")
     parser.add_argument("--compare", metavar="NAME", help="print what every configuration gains over this one")
-    parser.add_argument("--by", choices=["validation", "common"], default="common", help="the column that --compare reads")
+    parser.add_argument("--by", choices=["validation", "common", "plateau"], default="plateau", help="the column that --compare reads")
     parser.add_argument("--csv", default=os.path.join(RESULTS, "tuning.csv"))
     parser.add_argument("--work", default=os.path.join(ROOT, "runs", "tuning"), help="the folder of the runs")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
@@ -106,8 +108,7 @@ def run(args, name, dataset, seed, words):
         "configuration": name, "set": dataset, "seed": seed, "folds": len(scores),
         "validation": f"{statistics.mean(scores):.5f}",
         "validation_std": f"{statistics.stdev(scores):.5f}" if len(scores) > 1 else "",
-        # Folds that stopped early have shorter curves: then there is no common epoch.
-        "common": f"{max(map(statistics.mean, zip(*curves))):.5f}" if len(set(map(len, curves))) == 1 else "",
+        **averaged(curves),
         "seconds": f"{result['seconds_training']:.1f}",
         "cpu_seconds": "" if resumed else f"{processor_time() - before:.1f}",
         "command": command(words),
@@ -124,6 +125,14 @@ def inner(folder, fold, metric):
         score = json.load(file)["best"]["validation"][metric]
     with open(os.path.join(place, "metrics.jsonl")) as file:
         return score, [json.loads(line)["validation"][metric] for line in file]
+
+
+def averaged(curves):
+    """What is read off the averaged curve; nothing where folds stopped early, so that it has no end."""
+    if len(set(map(len, curves))) > 1:
+        return {"common": "", "plateau": ""}
+    curve = [statistics.mean(values) for values in zip(*curves)]
+    return {"common": f"{max(curve):.5f}", "plateau": f"{statistics.mean(curve[len(curve) // 2:]):.5f}"}
 
 
 def append(path, row):
