@@ -179,7 +179,7 @@ fn wrong_calls() {
         ran.fails(code, text);
         assert!(!out.exists(), "{words}");
     };
-    call("--preset paper-9", 2, "`paper-9` is not a preset; there are small, paper-1");
+    call("--preset paper-9", 2, "`paper-9` is not a preset; there are small, modern, paper-1");
     call("csl --fold 3", 2, "csl has no given folds");
     call("csl --fold 1 --holdout 0.1", 2, "cannot be used with");
     call("csl --split 80/20", 2, "80/20");
