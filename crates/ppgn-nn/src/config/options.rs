@@ -114,7 +114,7 @@ pub enum Pooling {
 }
 
 impl Pooling {
-    /// How many features a channel has per pool.
+    /// The number of features that a channel becomes in each group of tuples.
     pub(crate) fn features(self) -> usize {
         if self == Pooling::MaxMean { 2 } else { 1 }
     }
