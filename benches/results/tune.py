@@ -147,22 +147,31 @@ def append(path, row):
 
 
 def compare(parser, path, base, column):
-    """What every configuration gains over `base`: paired by set and seed, in points of accuracy, with its standard error."""
+    """Prints what every configuration gains over `base`."""
+    found = gains(path, base, column)
+    if not found:
+        parser.error(f"{path} has no configuration `{base}`")
+    print(f"{'configuration':24} {'runs':>4} {'mean':>7} {'gain':>7} {'error':>7}")
+    for name, runs, mean, gain, error, accepted in found:
+        compared = "" if error is None else f" {gain:+7.2f} {error:7.2f}{'  accepted' if accepted else ''}"
+        print(f"{name:24} {runs:4} {mean:7.2f}{compared}")
+
+
+def gains(path, base, column):
+    """(name, runs, mean, gain over `base`, its standard error, whether it is accepted) of every configuration: paired by set
+    and seed, in points of accuracy. A single pair has no error."""
     scores = {}
     for row in filter(lambda row: row[column], rows(path)):
         scores.setdefault(row["configuration"], {})[row["set"], row["seed"]] = 100 * float(row[column])
-    if base not in scores:
-        parser.error(f"{path} has no configuration `{base}`")
-    print(f"{'configuration':24} {'runs':>4} {'mean':>7} {'gain':>7} {'error':>7}")
-    for name, own in scores.items():
+    found = []
+    for name, own in scores.items() if base in scores else []:
         pairs = [own[cell] - scores[base][cell] for cell in own if cell in scores[base]]
-        line = f"{name:24} {len(own):4} {statistics.mean(own.values()):7.2f}"
-        if len(pairs) > 1 and name != base:
-            gain, error = statistics.mean(pairs), statistics.stdev(pairs) / len(pairs) ** 0.5
-            # The error of a few runs is itself a matter of chance.
-            enough = len(pairs) >= len(SETS) * SEEDS
-            line += f" {gain:+7.2f} {error:7.2f}{'  accepted' if enough and gain > 2 * error else ''}"
-        print(line)
+        gain = statistics.mean(pairs) if pairs and name != base else None
+        error = statistics.stdev(pairs) / len(pairs) ** 0.5 if len(pairs) > 1 and name != base else None
+        # The error of a few runs is itself a matter of chance.
+        accepted = error is not None and len(pairs) >= len(SETS) * SEEDS and gain > 2 * error
+        found.append((name, len(own), statistics.mean(own.values()), gain, error, accepted))
+    return found
 
 
 if __name__ == "__main__":
