@@ -220,9 +220,9 @@ def document(cells, paper, picture, results):
     parts.append(paragraph("""One panel per set: accuracy by the tables' protocol against the processor's seconds for all folds
         (per seed, scaled to ten folds where fewer were measured). The line is the best of the paper's three networks."""))
     parts.append("## Commands\n")
-    parts.append("<!-- not run | * | each takes minutes to hours -->\n")
     parts.append(paragraph("""The command of the first seed of every measured cell (the others differ in `--seed` or
         `--seeds` only), and what is missing."""))
+    parts.append("<!-- not run | * | each takes minutes to hours -->\n")
     parts.append(commands(cells))
     return "\n".join(parts)
 
