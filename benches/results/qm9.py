@@ -322,7 +322,8 @@ def shown(runs):
     if not runs:
         return "not measured"
     spread = f" ± {statistics.stdev(one['mae'] for one in runs):.4f}" if len(runs) > 1 else ""
-    return f"{mean(runs):.4f}{spread}"
+    mark = f" ({len(runs)} seeds)" if "seed" in runs[0] and 1 < len(runs) < 3 else ""
+    return f"{mean(runs):.4f}{spread}{mark}"
 
 
 def baseline(results, target):

@@ -160,18 +160,31 @@ def paragraph(text):
 
 def tried(path):
     """What was tried for `modern`."""
-    parts = ["## What was tried for `modern`\n", paragraph("""One change at a time against `small`, by `tune.py`, on inner
-        validation splits of the three development sets. The score is the mean of the second half of the averaged validation
-        curve, in percent: no epoch is chosen, so that a curve gains nothing by jumping. A gain is paired by set and seed; a
-        change is accepted if it gains more than two standard errors in three seeds on all three sets. Most changes had one
-        seed, which finds out large losses only. Names are explained by the commands in [tuning.csv](results/tuning.csv),
-        which also has earlier runs without this score.""")]
-    rows = [["configuration", "runs", "gain over `small`", "standard error", ""]]
-    for name, runs, _, gain, error, accepted in tune.gains(path, "small", "plateau"):
-        if gain is not None:
-            rows.append([f"`{name}`", str(runs), f"{gain:+.2f}", "-" if error is None else f"{error:.2f}",
-                         "accepted" if accepted else ""])
+    parts = ["## What was tried for `modern`\n", paragraph("""Each against `small`, by `tune.py`, on inner validation splits of
+        the three development sets. Names with `c50` are 50 epochs with a cosine schedule and averaged weights, and what else
+        the name says; `c100`, the same for 100 epochs, became `modern`. The score is the mean of the second half of the
+        averaged validation curve, in percent: no epoch is chosen, so that a curve gains nothing by jumping. A gain is paired
+        by set and seed; a change is accepted if it gains more than two standard errors in three seeds on all three sets.
+        Beside it the gain at the best epoch of the same curve, which is how the tables' protocol counts. Most changes had
+        one seed, which shows large losses only. [tuning.csv](results/tuning.csv) has the commands, and earlier runs without
+        this score."""), paragraph("""**The score was changed on the way.** Until the first six runs of `c100` had been seen, the
+        score was the gain at the best epoch; by that one `c100` is not accepted, and is rather a loss. The score that accepts it
+        was introduced after that, among about fifteen configurations, and no fresh runs have confirmed it. So `modern`
+        is provisional: a rule that is fixed first and seeds that were not looked at must confirm or replace it. `c100` changes the
+        schedule and averages the weights at once; which of the two does what was not taken apart, nor why the two scores
+        disagree. (That averaged curves jump less, and so have lower maxima, is a guess.)""")]
+    rows = [["configuration", "runs", "gain", "gain at the best epoch", ""]]
+    best = {name: found for name, *found in tune.gains(path, "small", "common")}
+    for name, *found, accepted in tune.gains(path, "small", "plateau"):
+        if name != "small":
+            rows.append([f"`{name}`", str(found[0]), gained(found), gained(best[name]), "accepted" if accepted else ""])
     return [*parts, table(rows)]
+
+
+def gained(found):
+    """A gain with its standard error, of what `tune.gains` has after the name."""
+    gain, error = found[2:4]
+    return "-" if gain is None else f"{gain:+.2f}" + ("" if error is None else f" ± {error:.2f}")
 
 
 def molecules(results):

@@ -1,8 +1,8 @@
 //! Networks and training settings by name: those of the paper, and ours.
 //!
 //! `paper-1`, `paper-2`, `paper-3` and `qm9` are what the paper's authors used, per dataset where they tuned per dataset.
-//! `small` is our default, made to train within minutes; `modern` is the same network with the recipe that did best on inner
-//! validation splits (`docs/results.md`). `expressive` and `expressive-3` are made to reach their bounds,
+//! `small` is our default, made to train within minutes; `modern`, still provisional, is the same network with
+//! a cosine schedule and averaged weights (`docs/results.md` has the reasons and the doubts). `expressive` and `expressive-3` are made to reach their bounds,
 //! 2-FWL and 3-FWL, in floating-point numbers: `docs/expressiveness.md` has the reasons and the measurements.
 
 use crate::batches::Batching;
@@ -135,7 +135,7 @@ fn small() -> Preset {
     }
 }
 
-/// What `benches/results/tune.py` has chosen: `docs/results/tuning.csv` has all that was tried.
+/// Provisional: `docs/results.md` says by which score it was chosen, and by which it was not.
 fn modern() -> Preset {
     let small = small();
     Preset { training: Training { schedule: Schedule::Cosine, ema: 0.99, ..small.training }, ..small }
