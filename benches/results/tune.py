@@ -6,12 +6,14 @@
     python3 benches/results/tune.py --compare small                 # what each gains over `small`, with its error
 
 A configuration is a name and its settings on the command line, `NAME=SETTINGS`. It is run by `ppgn cv --select validation` on
-MUTAG, PTC and IMDB-B with seeds 0 to 2: in every fold a tenth of the training folds is held out, the epoch is chosen on it,
-and the accuracy on it at that epoch, averaged over the folds, is the score. The accuracy on the test folds is not read.
+MUTAG, PTC and IMDB-B with seeds 0 to 2: in every fold a tenth of the training folds is held out, and the accuracy on it
+is scored in three ways, below. The accuracy on the test folds is not read. Decide by which score before you look: those of
+`modern` were changed on the way (docs/results.md).
 
 Every run adds a line to `docs/results/tuning.csv`, so the file has all that was tried:
 
-- `validation`: the score, a fraction; `validation_std`: its deviation over the folds.
+- `validation`: the accuracy at each fold's own best epoch, averaged over the folds, a fraction; `validation_std`: its
+  deviation over the folds.
 - `common`: the same at one epoch for all folds, the best of the averaged validation curve. It is flattered less by chance than
   an epoch of its own for every fold.
 - `plateau`: the mean of the second half of the averaged validation curve. No epoch is chosen, so nothing is flattered: a curve

@@ -2,7 +2,8 @@
 //!
 //! A device keeps the weights, the optimiser's state and, where they fit, the rows of a dataset. What goes there in a step is
 //! which graphs it is of and what is known of them; what comes back are their scores, which the loss and the metrics are made
-//! of. Devices that share a step also exchange its gradient, through their hosts. The crate `ppgn-burn` implements this for GPUs; a training loop needs no more than this file.
+//! of. Devices that share a step also exchange its gradient, through their hosts. The crate `ppgn-burn` implements this for
+//! GPUs; a training loop needs no more than this file.
 
 use crate::adam::Adam;
 use crate::average::Average;
