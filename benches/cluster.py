@@ -7,7 +7,7 @@
 
 The model: an epoch takes `work / rate` on one rank, where `work` counts the multiplications of all graphs
 (blocks on n * n pairs, products with n^3, three passes to train, one to evaluate). With N ranks a step lasts as long as
-its largest share, with graphs shared out as `ppgn` does, largest first; then come the sums of the gradients,
+its largest share, with graphs shared out as `ppgn` does, halves of halves; then come the sums of the gradients,
 `2 (N - 1) / N * bytes / bandwidth + 2 (N - 1) * latency` per step, of which nothing is counted as hidden by the
 backward pass. `rate` and, for this machine, the time that a step spends in sums are measured; the network of the
 prediction is an assumption (BANDWIDTH, LATENCY).
@@ -116,11 +116,20 @@ def parameters(widths, inputs, hidden):
 
 
 def largest(costs, ranks):
-    """The work of the rank that has the most: largest first, each to the rank with the least."""
-    loads = [0.0] * ranks
+    """The work of the rank that has the most: halves of halves for even numbers of ranks; else largest first, each to the rank
+    with the least."""
+    if ranks > 2 and ranks % 2 == 0:
+        return max(largest(half, ranks // 2) for half in dealt(costs, 2))
+    return max(map(sum, dealt(costs, ranks)))
+
+
+def dealt(costs, ranks):
+    loads, shares = [(0.0, rank) for rank in range(ranks)], [[] for _ in range(ranks)]
     for cost in sorted(costs, reverse=True):
-        heapq.heappushpop(loads, loads[0] + cost)
-    return max(loads)
+        load, rank = loads[0]
+        shares[rank].append(cost)
+        heapq.heapreplace(loads, (load + cost, rank))
+    return shares
 
 
 def shared(costs, batch, ranks):

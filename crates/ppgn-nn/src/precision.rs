@@ -171,6 +171,25 @@ impl Values {
         each!(self, v => ppgn_kernels::finite(v))
     }
 
+    /// Adds other numbers, one to one.
+    ///
+    /// ```
+    /// use ppgn_nn::Values;
+    /// let mut sum = Values::F32(vec![1.0, 2.0]);
+    /// sum.add(&Values::F32(vec![0.5, 0.5]));
+    /// assert_eq!(sum, Values::F32(vec![1.5, 2.5]));
+    /// ```
+    ///
+    /// # Panics
+    /// If the others have another precision or length.
+    pub fn add(&mut self, others: &Values) {
+        match (self, others) {
+            (Values::F32(sum), Values::F32(others)) => ppgn_kernels::add_each(sum, others),
+            (Values::F64(sum), Values::F64(others)) => ppgn_kernels::add_each(sum, others),
+            _ => panic!("numbers of two precisions cannot be added"),
+        }
+    }
+
     /// Copies `from` to the positions starting at `start`; both must have the same precision.
     pub(crate) fn put(&mut self, start: usize, from: &Values) {
         match (self, from) {

@@ -36,6 +36,7 @@ mod report;
 mod run;
 mod session;
 mod settings;
+mod share;
 mod space;
 mod step;
 mod tensorboard;

@@ -6,11 +6,12 @@
 //! wherever it was trained.
 
 use crate::batches::batches;
-use crate::data::Prepared;
+use crate::data::{Prepared, dense_costs};
 use crate::error::Result;
-use crate::ranks::{Team, dense_costs, shares};
+use crate::ranks::Team;
 use crate::session::Session;
 use crate::settings::{Settings, Training};
+use crate::share::shares;
 use crate::step::clipped;
 use ppgn_graph::Dataset;
 use ppgn_nn::device::{self, Input, OnDevice, Pass};

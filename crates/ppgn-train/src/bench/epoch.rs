@@ -7,7 +7,8 @@ use crate::error::{Error, NotFinite, Result};
 use crate::remote::{Now, Remote};
 use crate::session::Session;
 use crate::settings::{Division, Overrides, Request, Settings};
-use crate::step::{Stepper, optimiser};
+use crate::share::parts;
+use crate::step::{Memory, Stepper, optimiser};
 use ppgn_graph::Dataset;
 use serde::Serialize;
 use std::time::Instant;
@@ -100,9 +101,8 @@ fn measure(
         return Err(Error::settings("there are no batches to train on"));
     };
     let remote = Remote::train(session, &prepared, &network, &adam, None)?;
-    let mut rows = vec![0; settings.network.blocks.len() + 1];
     let (rate, seed, epoch) = (training.rate, settings.drawn_from(), 1);
-    let (network, adam, memory) = (&mut network, &mut adam, Vec::new());
+    let (network, adam, memory) = (&mut network, &mut adam, Memory::default());
     let mut stepper = Stepper {
         prepared: &prepared,
         training,
@@ -115,36 +115,36 @@ fn measure(
         memory,
         team: None,
     };
-    let mut train = |number: usize, chosen: &[u32], rows: &mut [usize]| -> Result<f64> {
+    let mut train = |number: usize, chosen: &[u32]| -> Result<f64> {
         let not_finite = NotFinite { epoch: 1, evaluation: false, batch: Some((number, chosen.to_vec())) };
         if let Some(remote) = &remote {
             let now = Now { prepared: &prepared, training, seed, epoch, number, rate };
             let step = remote.step(now, chosen)?;
             return step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite));
         }
-        let batch = prepared.batch(chosen)?;
-        rows.iter_mut().enumerate().for_each(|(level, sum)| *sum += batch.space().rows(level));
-        let step = stepper.step(number, Some(&batch), chosen)?;
+        let step = stepper.step(number, chosen)?;
         step.map(|(loss, _)| loss).ok_or(Error::NotFinite(not_finite))
     };
-    train(1, first, &mut rows)?;
-    rows.fill(0);
+    train(1, first)?;
 
     let (mut loss, mut graphs) = (0.0, 0);
     let start = Instant::now();
     for (number, chosen) in batches.iter().enumerate() {
-        loss += train(number + 1, chosen, &mut rows)?;
+        loss += train(number + 1, chosen)?;
         graphs += chosen.len();
         if !watcher(graphs, dataset.len()) {
             return Err(Error::Interrupted);
         }
     }
     let epoch_s = start.elapsed().as_secs_f64();
-    if remote.is_some() {
-        let levels = rows.len();
-        for chosen in &batches {
-            rows.iter_mut().zip(prepared.rows_of_levels(chosen, levels)?).for_each(|(sum, own)| *sum += own);
-        }
+    let mut rows = vec![0; settings.network.blocks.len() + 1];
+    let at_once = |chosen: &Vec<u32>| match &remote {
+        None => parts(&prepared, chosen, 0),
+        Some(_) => vec![chosen.clone()],
+    };
+    for part in batches.iter().flat_map(at_once) {
+        let own = prepared.rows_of_levels(&part, rows.len())?;
+        rows.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
     }
     let pairs = batches.iter().flatten().map(|&g| dataset.graph(g as usize).nodes().pow(2)).sum();
     Ok(EpochFigures {

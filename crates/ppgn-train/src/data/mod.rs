@@ -15,7 +15,7 @@ use ppgn_graph::encode::Encoder;
 use ppgn_graph::random::Stream;
 use ppgn_graph::split::Split;
 use ppgn_graph::{Dataset, Graph};
-use ppgn_nn::{Batch, Level, PpgnConfig, Precision};
+use ppgn_nn::{Batch, Colours, Layout, Level, PpgnConfig, Precision, flops};
 
 /// `limit` graphs of a dataset, drawn by the seed and in the dataset's order; all of it where there is no limit, or one
 /// that it does not reach. A subset has no given folds.
@@ -64,6 +64,27 @@ pub(crate) fn representable(encoder: &Encoder, dataset: &Dataset, precision: Pre
     }?)
 }
 
+/// The cost of every graph of a dataset, forward and backward.
+fn costs(network: &PpgnConfig, dataset: &Dataset, colours: Option<&Colours>) -> Vec<f64> {
+    let Some(colours) = colours else { return dense_costs(network, dataset) };
+    let blocks = network.descriptions();
+    let cost = |(g, graph): (usize, &Graph)| {
+        let rows = colours.rows(g);
+        flops(&blocks, graph.nodes(), |level| rows[level.min(rows.len() - 1)])
+    };
+    dataset.graphs().iter().enumerate().map(cost).collect()
+}
+
+/// The same on the dense space.
+pub(crate) fn dense_costs(network: &PpgnConfig, dataset: &Dataset) -> Vec<f64> {
+    let blocks = network.descriptions();
+    let cost = |graph: &Graph| {
+        let nodes = graph.nodes();
+        flops(&blocks, nodes, |_| nodes.saturating_pow(network.order as u32))
+    };
+    dataset.graphs().iter().map(cost).collect()
+}
+
 /// A dataset ready for training.
 pub struct Prepared {
     pub(crate) dataset: Dataset,
@@ -86,6 +107,10 @@ pub struct Prepared {
     precision: Precision,
     /// What the rows of a batch are, and why.
     pub(crate) space: Chosen,
+    /// The cost of every graph, forward and backward.
+    pub(crate) costs: Vec<f64>,
+    /// The number of the network's parameters.
+    pub(crate) parameters: usize,
     /// The bytes that training takes at most, by an estimate.
     pub(crate) memory: u64,
 }
@@ -126,8 +151,11 @@ impl Prepared {
             &split,
             settings.drawn_from(),
         )?;
+        let costs = costs(network, dataset, space.colours.as_deref());
         let mut prepared = Prepared {
             dataset: dataset.clone(),
+            costs,
+            parameters: Layout::new(network).len(),
             space,
             encoder,
             network: settings.network.clone(),

@@ -2,9 +2,9 @@
 //!
 //! All ranks run the same command on the same data. Two things are shared:
 //!
-//! - **steps**: every rank takes its [share] of a batch, the gradients are [summed](reduce) in the order of the ranks, and
-//!   all take the same step. Batches and randomness are functions of (seed, epoch), so any number of ranks follows the
-//!   curve of one, up to the rounding of the sum; for a given number the bits repeat;
+//! - **steps**: every rank takes its [share](crate::share) of a batch, the gradients are [summed](reduce) in a fixed order,
+//!   and all take the same step. Batches and randomness are functions of (seed, epoch), so any number of ranks follows
+//!   the curve of one: two ranks, and 4, 8 ... where batches are large, to the bit, others up to the rounding of the sum;
 //! - **jobs**: folds, trials, pairs of graphs are [farmed out](farm) to ranks as they become free.
 //!
 //! Rank 0 writes what concerns all. How messages travel is the business of a [`Link`]: MPI's is in the crate `ppgn-mpi`;
@@ -14,14 +14,12 @@ mod farm;
 mod inbox;
 mod link;
 mod reduce;
-mod share;
 mod team;
 
 pub(crate) use farm::{Hear, Jobs};
 pub use inbox::Inbox;
 pub use link::{Channel, Link};
-pub(crate) use share::shares;
-pub(crate) use team::{Team, dense_costs, understood};
+pub(crate) use team::{Team, understood};
 
 use crate::error::Result;
 use link::Threads;

@@ -1,26 +1,32 @@
-//! The sum of the ranks' gradients, in the order of the ranks, while the backward pass goes on.
+//! The sum of the ranks' gradients, in a fixed order, while the backward pass goes on.
 //!
-//! An array is cut into as many parts as there are ranks. Every rank sends part j to rank j, which adds the parts up in the
-//! order of the ranks and sends the sum to all. Each rank sends and receives `2 (N - 1) / N` of the array, whatever N is.
-//! This happens on a thread of its own, array by array, in the order in which they are submitted.
+//! An array is cut into as many parts as there are ranks. Every rank sends part j to rank j, which adds the parts up as
+//! the batch was [shared out](crate::share) and sends the sum to all. Each rank sends and receives `2 (N - 1) / N` of the
+//! array, whatever N is. This happens on a thread of its own, in the order in which arrays are submitted; small arrays go
+//! together, since a message takes its time whatever its length.
 
 use super::link::{Channel, Link};
 use crate::error::{Error, Result};
+use crate::share::add_up;
 use ppgn_nn::Values;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// An array to add up, with a number that goes along: the loss.
+/// An array to add up. With the last one of a step goes its loss.
 struct Array {
     values: Values,
-    loss: f64,
+    loss: Option<f64>,
 }
+
+/// Arrays wait for the next ones until they have as many numbers together, or the step ends. On two ranks of one thread on two
+/// cores MUTAG's epochs of three steps take 0.064 s array by array, and 0.055 s so.
+const TOGETHER: usize = 1 << 18;
 
 /// Adds up arrays over all ranks.
 pub(super) struct Reducer {
     arrays: Sender<Array>,
-    sums: Mutex<Receiver<Result<Array>>>,
+    sums: Mutex<Receiver<Result<Vec<Array>>>>,
 }
 
 impl Reducer {
@@ -29,10 +35,16 @@ impl Reducer {
         let (arrays, submitted) = channel::<Array>();
         let (done, sums) = channel();
         let work = move || {
+            let mut waiting = Vec::new();
             for array in submitted {
-                let sum = reduce(&*link, array);
-                let failed = sum.is_err();
-                if done.send(sum).is_err() || failed {
+                let ends = array.loss.is_some();
+                waiting.push(array);
+                if !ends && waiting.iter().map(|array: &Array| array.values.len()).sum::<usize>() < TOGETHER {
+                    continue;
+                }
+                let sums = reduce(&*link, std::mem::take(&mut waiting));
+                let failed = sums.is_err();
+                if done.send(sums).is_err() || failed {
                     return;
                 }
             }
@@ -42,21 +54,25 @@ impl Reducer {
         Ok(Reducer { arrays, sums: Mutex::new(sums) })
     }
 
-    /// Hands over an array, all ranks in the same order.
-    pub(super) fn submit(&self, values: Values, loss: f64) {
+    /// Hands over an array, all ranks in the same order, and with the last one of a step its loss.
+    pub(super) fn submit(&self, values: Values, loss: Option<f64>) {
         // If the thread has ended, an error is waiting.
         let _ = self.arrays.send(Array { values, loss });
     }
 
-    /// The sum of the array that was submitted first of those not taken yet, and of the numbers that went along.
-    pub(super) fn next(&self) -> Result<(Values, f64)> {
+    /// The sums of a step: of its arrays, in the order in which they were submitted, and of its loss.
+    pub(super) fn step(&self) -> Result<(Vec<Values>, f64)> {
         let gone = |_| Error::Rank { rank: 0, message: "the sum of an earlier step failed".into() };
-        self.sums
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .recv()
-            .map_err(gone)?
-            .map(|sum| (sum.values, sum.loss))
+        let sums = self.sums.lock().unwrap_or_else(|e| e.into_inner());
+        let mut arrays = Vec::new();
+        loop {
+            for Array { values, loss } in sums.recv().map_err(gone)?? {
+                arrays.push(values);
+                if let Some(loss) = loss {
+                    return Ok((arrays, loss));
+                }
+            }
+        }
     }
 }
 
@@ -65,17 +81,28 @@ fn range(length: usize, part: usize, of: usize) -> Range<usize> {
     length * part / of..length * (part + 1) / of
 }
 
-fn reduce(link: &dyn Link, Array { values, loss }: Array) -> Result<Array> {
-    match values {
-        Values::F32(mut numbers) => {
-            let loss = sum_over_ranks(link, &mut numbers, loss)?;
-            Ok(Array { values: Values::F32(numbers), loss })
-        }
-        Values::F64(mut numbers) => {
-            let loss = sum_over_ranks(link, &mut numbers, loss)?;
-            Ok(Array { values: Values::F64(numbers), loss })
-        }
+fn reduce(link: &dyn Link, mut arrays: Vec<Array>) -> Result<Vec<Array>> {
+    match arrays.first().map(|array| &array.values) {
+        Some(Values::F32(_)) => reduce_together::<f32>(link, &mut arrays)?,
+        Some(Values::F64(_)) => reduce_together::<f64>(link, &mut arrays)?,
+        None => {}
     }
+    Ok(arrays)
+}
+
+fn reduce_together<T: Wire>(link: &dyn Link, arrays: &mut [Array]) -> Result<()> {
+    let mut numbers: Vec<T> = Vec::new();
+    arrays.iter_mut().filter_map(|array| T::of(&mut array.values)).for_each(|own| numbers.extend(&*own));
+    let loss = arrays.last().and_then(|array| array.loss);
+    let losses = sum_over_ranks(link, &mut numbers, loss.unwrap_or(0.0))?;
+    let mut rest = &numbers[..];
+    for own in arrays.iter_mut().filter_map(|array| T::of(&mut array.values)) {
+        let sum;
+        (sum, rest) = rest.split_at(own.len());
+        own.copy_from_slice(sum);
+    }
+    arrays.iter_mut().filter_map(|array| array.loss.as_mut()).for_each(|loss| *loss = losses);
+    Ok(())
 }
 
 fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Result<f64> {
@@ -87,23 +114,23 @@ fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Res
         link.send(to, Channel::PARTS, message);
     }
     let mine = range(numbers.len(), rank, size);
-    let (mut sum, mut losses) = (vec![T::ZERO; mine.len()], 0.0);
-    let mut part = vec![T::ZERO; mine.len()];
+    let mut of_ranks = Vec::with_capacity(size);
     for from in 0..size {
-        if from == rank {
-            losses += loss;
-            part.copy_from_slice(&numbers[mine.clone()]);
+        of_ranks.push(if from == rank {
+            (numbers[mine.clone()].to_vec(), loss)
         } else {
             let (_, message) = link.receive(Some(from), Channel::PARTS)?;
             let (head, body) = message.split_first_chunk().ok_or_else(|| cut(from))?;
-            losses += f64::from_le_bytes(*head);
+            let mut part = vec![T::ZERO; mine.len()];
             T::read(body, &mut part).ok_or_else(|| cut(from))?;
-        }
-        match from {
-            0 => sum.copy_from_slice(&part),
-            _ => sum.iter_mut().zip(&part).for_each(|(sum, x)| *sum = *sum + *x),
-        }
+            (part, f64::from_le_bytes(*head))
+        });
     }
+    add_up(&mut of_ranks, &|(sum, losses), (part, loss)| {
+        sum.iter_mut().zip(part).for_each(|(sum, x)| *sum = *sum + *x);
+        *losses += loss;
+    });
+    let (sum, losses) = of_ranks.swap_remove(0);
     let mut message = Vec::new();
     T::write(&sum, &mut message);
     others().for_each(|to| link.send(to, Channel::SUMS, message.clone()));
@@ -126,14 +153,23 @@ fn cut(rank: usize) -> Error {
 /// Numbers as bytes, little-endian.
 pub(super) trait Wire: Copy + std::ops::Add<Output = Self> {
     const ZERO: Self;
+    /// Values of this precision.
+    fn of(values: &mut Values) -> Option<&mut [Self]>;
     fn write(numbers: &[Self], to: &mut Vec<u8>);
     fn read(from: &[u8], numbers: &mut [Self]) -> Option<()>;
 }
 
 macro_rules! wire {
-    ($real:ty) => {
+    ($real:ty, $precision:ident) => {
         impl Wire for $real {
             const ZERO: Self = 0.0;
+
+            fn of(values: &mut Values) -> Option<&mut [Self]> {
+                match values {
+                    Values::$precision(numbers) => Some(numbers),
+                    _ => None,
+                }
+            }
 
             fn write(numbers: &[Self], to: &mut Vec<u8>) {
                 let start = to.len();
@@ -153,8 +189,8 @@ macro_rules! wire {
         }
     };
 }
-wire!(f32);
-wire!(f64);
+wire!(f32, F32);
+wire!(f64, F64);
 
 #[cfg(test)]
 mod tests {
@@ -162,31 +198,36 @@ mod tests {
     use crate::ranks::link::Threads;
 
     #[test]
-    fn sums_have_the_order_of_the_ranks_and_are_the_same_everywhere() {
-        for size in [1, 2, 3, 5] {
+    fn sums_have_a_fixed_order_and_are_the_same_everywhere() {
+        // Two small ones together, a large one, and one that is empty.
+        let lengths = [7, 2, TOGETHER, 0];
+        for size in [1, 2, 3, 4, 5] {
             // 1e16 + 1 is lost in f64, so that the order shows.
             let of = |rank: usize, i: usize| [1e16, 1.0, -1e16, 1.0, 3.0][rank] * (i + 1) as f64;
             let run = |link: Threads| {
                 let rank = link.rank();
                 let reducer = Reducer::start(Arc::new(link)).unwrap();
-                for length in [7, 2, 0] {
-                    reducer.submit(Values::F64((0..length).map(|i| of(rank, i)).collect()), rank as f64);
-                }
-                [0; 3].map(|_| reducer.next().unwrap())
+                [0; 2].map(|_| {
+                    for length in lengths {
+                        let loss = (length == 0).then_some(rank as f64);
+                        reducer.submit(Values::F64((0..length).map(|i| of(rank, i)).collect()), loss);
+                    }
+                    reducer.step().unwrap()
+                })
             };
             let all: Vec<_> = std::thread::scope(|scope| {
                 let threads: Vec<_> =
                     Threads::all(size).into_iter().map(|link| scope.spawn(|| run(link))).collect();
-                threads.into_iter().map(|t| t.join().unwrap()).collect()
+                threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
             });
-            for sums in all {
-                for ((values, losses), length) in sums.into_iter().zip([7, 2, 0]) {
-                    let expected: Vec<f64> = (0..length)
-                        .map(|i| (1..size).fold(of(0, i), |sum, rank| sum + of(rank, i)))
-                        .collect();
-                    assert_eq!(values, Values::F64(expected));
-                    assert_eq!(losses, (0..size).sum::<usize>() as f64);
-                }
+            let sum = |i: usize| match size {
+                4 => (of(0, i) + of(1, i)) + (of(2, i) + of(3, i)),
+                _ => (1..size).fold(of(0, i), |sum, rank| sum + of(rank, i)),
+            };
+            let expected = lengths.map(|length| Values::F64((0..length).map(sum).collect()));
+            for (arrays, loss) in all {
+                assert!(arrays == expected, "{size} ranks");
+                assert_eq!(loss, (0..size).sum::<usize>() as f64);
             }
         }
     }
@@ -196,8 +237,8 @@ mod tests {
         let [first, second] = Threads::all(2).try_into().unwrap();
         second.leave(Some("out of memory"));
         let reducer = Reducer::start(Arc::new(first)).unwrap();
-        reducer.submit(Values::F32(vec![1.0]), 0.0);
-        assert_eq!(reducer.next().unwrap_err().to_string(), "rank 1: out of memory");
-        assert!(reducer.next().is_err());
+        reducer.submit(Values::F32(vec![1.0]), Some(0.0));
+        assert_eq!(reducer.step().unwrap_err().to_string(), "rank 1: out of memory");
+        assert!(reducer.step().is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! What the training loop asks of the other ranks: to share a batch, to add up gradients, to bring scores together.
 
+use super::Ranks;
 use super::link::Channel;
 use super::reduce::{Reducer, Wire};
-use super::{Ranks, shares};
 use crate::data::Prepared;
 use crate::error::{Error, Result};
-use ppgn_graph::{Dataset, Graph};
-use ppgn_nn::{Layout, PpgnConfig, Precision, Values, flops};
+use crate::share::{halvings, shares};
+use ppgn_nn::{Layout, Precision, Values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -24,21 +24,9 @@ pub(crate) struct Team {
 impl Team {
     /// The ranks of a training on this data.
     pub(crate) fn start(ranks: &Ranks, prepared: &Prepared) -> Result<Self> {
-        let (network, dataset) = (prepared.network(), &prepared.dataset);
-        let costs = match &prepared.space.colours {
-            None => dense_costs(network, dataset),
-            Some(colours) => {
-                let blocks = network.descriptions();
-                let cost = |(g, graph): (usize, &Graph)| {
-                    let rows = colours.rows(g);
-                    flops(&blocks, graph.nodes(), |level| rows[level.min(rows.len() - 1)])
-                };
-                dataset.graphs().iter().enumerate().map(cost).collect()
-            }
-        };
-        let lengths = Layout::new(network).arrays().iter().map(|array| array.len()).collect();
+        let lengths = Layout::new(prepared.network()).arrays().iter().map(|array| array.len()).collect();
         let (ranks, reducer) = (ranks.clone(), Reducer::start(ranks.link.clone())?);
-        Ok(Team { ranks, reducer, costs, lengths, precision: prepared.precision() })
+        Ok(Team { ranks, reducer, costs: prepared.costs.clone(), lengths, precision: prepared.precision() })
     }
 
     /// Who computes which graphs of a batch, by their places in it.
@@ -52,16 +40,21 @@ impl Team {
         self.shares(batch)[self.ranks.rank()].iter().map(|&i| batch[i]).collect()
     }
 
+    /// The number of times that a batch was halved before the shares of ranks.
+    pub(crate) fn halvings(&self) -> u32 {
+        halvings(self.ranks.size())
+    }
+
     /// Hands over the gradient of an array, to be added to those of the others. All ranks hand over all arrays of a step, in the
     /// order in which the CPU engine has them ready: the last one first. The first array, which comes last, takes the loss along.
-    pub(crate) fn submit(&self, gradient: Values, loss: f64) {
+    pub(crate) fn submit(&self, gradient: Values, loss: Option<f64>) {
         self.reducer.submit(gradient, loss);
     }
 
-    /// Hands over the gradients of all arrays at once.
+    /// Hands over the gradients of all arrays, and the loss.
     pub(crate) fn submit_all(&self, gradients: Vec<Values>, loss: f64) {
         for (array, gradient) in gradients.into_iter().enumerate().rev() {
-            self.submit(gradient, if array == 0 { loss } else { 0.0 });
+            self.submit(gradient, (array == 0).then_some(loss));
         }
     }
 
@@ -73,10 +66,9 @@ impl Team {
 
     /// The sums over all ranks of what was handed over in a step: the gradients of all arrays, and the loss.
     pub(crate) fn summed(&self) -> Result<(Vec<Values>, f64)> {
-        let mut sums = self.lengths.iter().map(|_| self.reducer.next()).collect::<Result<Vec<_>>>()?;
-        sums.reverse();
-        let loss = sums.first().map_or(0.0, |(_, loss)| *loss);
-        Ok((sums.into_iter().map(|(sum, _)| sum).collect(), loss))
+        let (mut gradients, loss) = self.reducer.step()?;
+        gradients.reverse();
+        Ok((gradients, loss))
     }
 
     /// Brings the scores of graphs together on rank 0, in the order of `batches`, with the sum of the ranks' losses; nothing on
@@ -121,16 +113,6 @@ impl Team {
         }
         Ok(Some(all))
     }
-}
-
-/// The cost of every graph of a dataset on the dense space, forward and backward.
-pub(crate) fn dense_costs(network: &PpgnConfig, dataset: &Dataset) -> Vec<f64> {
-    let blocks = network.descriptions();
-    let cost = |graph: &Graph| {
-        let nodes = graph.nodes();
-        flops(&blocks, nodes, |_| nodes.saturating_pow(network.order as u32))
-    };
-    dataset.graphs().iter().map(cost).collect()
 }
 
 /// The numbers of a rank, taken one graph after the other.

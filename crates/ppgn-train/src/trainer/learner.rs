@@ -11,7 +11,7 @@ use crate::remote::{Evaluated, Now, Remote, Scores, check_shares};
 use crate::run::arrays;
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::step::{Stepper, optimiser};
+use crate::step::{Memory, Stepper, optimiser};
 use ppgn_nn::{Adam, Average, Ppgn};
 
 /// What a training is given, and does not change.
@@ -96,7 +96,7 @@ impl Learner {
         let order =
             batches(&prepared.dataset, &prepared.split.train, training.batch, training.batching, seed, epoch);
         let Learner { network, adam, average, remote } = self;
-        let (average, memory) = (average.as_mut(), Vec::new());
+        let (average, memory) = (average.as_mut(), Memory::default());
         let mut stepper =
             Stepper { prepared, training, network, adam, average, rate, seed, epoch, memory, team };
         let (mut losses, mut scores) = (Vec::new(), Vec::new());
@@ -108,10 +108,7 @@ impl Learner {
             let stepped = match (&*remote, team) {
                 (Some(remote), None) => remote.step(now, chosen)?,
                 (Some(remote), Some(team)) => remote.step_together(now, team, share)?,
-                (None, _) => {
-                    let batch = (!share.is_empty()).then(|| prepared.batch(share)).transpose()?;
-                    stepper.step(number, batch.as_ref(), share)?
-                }
+                (None, _) => stepper.step(number, share)?,
             };
             let Some((loss, own)) = stepped else {
                 let batch = Some((number + 1, chosen.clone()));
