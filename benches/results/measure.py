@@ -3,7 +3,7 @@
 
     cargo build --release
     python3 benches/results/measure.py --sets MUTAG,PTC --rows small --seeds 0-2
-    python3 benches/results/measure.py --rows modern --fair
+    python3 benches/results/measure.py --rows small --fair
     python3 benches/results/measure.py --list                       # what there is and what is missing
 
 A cell is one cross-validation: a set, a row (a network with its settings, `ROWS` below) and a seed. It is run by `ppgn cv`
@@ -35,7 +35,8 @@ ROWS = {
     "paper-1": "--preset paper-1",
     "order-1": "--preset small --order 1",
     "lin": "--preset small --model lin",
-    "modern": "--preset modern",
+    "cosine": "--preset small --schedule cosine",
+    "c100": "--preset small --schedule cosine --ema 0.99",
 }
 
 

@@ -29,8 +29,9 @@ DEVELOPMENT = ["MUTAG", "PTC", "IMDBBINARY"]
 SEEDS = 3
 # The rows of the table in order: of measure.py and baselines.py, and what they are.
 MEASURED = {
-    "modern": "our preset `modern`",
-    "small": "our default, three blocks of 32",
+    "small": "our default, three blocks of 32; `modern` is the same",
+    "cosine": "`small` with a cosine schedule",
+    "c100": "`small` with a cosine schedule and averaged weights",
     "paper-1": "the paper's first network",
     "order-1": "message passing (GIN's sums), as `small`",
     "lin": "linear equivariant layers (IGN), as `small`",
@@ -161,31 +162,38 @@ def paragraph(text):
 def tried(path):
     """What was tried for `modern`."""
     parts = ["## What was tried for `modern`\n", paragraph("""Each against `small`, by `tune.py`, on inner validation splits of
-        the three development sets. Names with `c50` are 50 epochs with a cosine schedule and averaged weights, and what else
-        the name says; `c100`, the same for 100 epochs, became `modern`. The score is the mean of the second half of the
-        averaged validation curve, in percent: no epoch is chosen, so that a curve gains nothing by jumping. A gain is paired
-        by set and seed; a change is accepted if it gains more than two standard errors in three seeds on all three sets.
-        Beside it the gain at the best epoch of the same curve, which is how the tables' protocol counts. Most changes had
-        one seed, which shows large losses only. [tuning.csv](results/tuning.csv) has the commands, and earlier runs without
-        this score."""), paragraph(f"""**The score was changed twice on the way.** At first it was each fold's best
-        epoch, then the best epoch of the averaged curve, and only after the first six runs of `c100` had been seen the mean of
-        the second half. By the first score `c100` gains {score(path, "validation")}, by the second {score(path, "common")},
-        by the third {score(path, "plateau")}: it is accepted by the last alone, among about fifteen configurations, and no
-        fresh runs have confirmed it. So `modern` is provisional: a rule that is fixed first and seeds that were not looked at
-        must confirm or replace it. `c100` changes the
-        schedule and averages the weights at once; which of the two does what was not taken apart, nor why the two scores
-        disagree. (That averaged curves jump less, and so have lower maxima, is a guess.)""")]
-    rows = [["configuration", "runs", "gain", "gain at the best epoch", ""]]
-    best = {name: found for name, *found in tune.gains(path, "small", "common")}
-    for name, *found, accepted in tune.gains(path, "small", "plateau"):
+        the three development sets. The score is the tables' protocol there: the best epoch of the averaged validation
+        curve, in points of accuracy. A gain is paired by set and seed, ± its standard error. A change is accepted if it gains more
+        than two standard errors in three seeds on all three sets, that is nine runs, or if it halves the time and does not lose
+        more than two; this rule was fixed before the configurations of two blocks (`b2`) ran. Beside it the gain of the mean of the curve's second half, where no epoch
+        is chosen, and the processor's time as a share of `small`'s. Names with `c50` are 50 epochs with a cosine schedule and
+        averaged weights, and what else the name says; `c100` is the same for 100 epochs; `steps` and `long` have more
+        epochs the smaller the set is. Most changes had one seed, which shows large losses only; `long` was stopped after
+        MUTAG had lost 1.8 points by it, to save time; PTC, which was under way, then gained 3.2. [tuning.csv](results/tuning.csv) has the commands."""),
+        paragraph(f"""**Nothing was accepted, so `modern` is `small`.** Two came near. `cosine`, the schedule alone, is as good at the
+        best epoch ({score(path, "cosine", "common")}), and the second half of its curve is higher
+        ({score(path, "cosine", "plateau")}; two of its runs are older than this score), as that of `c100`, which averages the
+        weights too ({score(path, "c100", "plateau")}; {score(path, "c100", "common")} at the best epoch). Both are rows of
+        the table, and the fair measure on the test folds does not show the gain. (`c100` was called `modern` for a while, by a
+        score that had been changed after six of its runs were seen.) `b2`, two blocks, takes half of the time in all, but
+        not on IMDB-B (59 %). The rule does not say which of the two counts; since MUTAG pays with three points, we read it
+        as on every set, and `--blocks 32,32` gives it to anyone who wants it."""),
+        paragraph("""What this says of these sets: with 170 to 900 graphs in the inner splits, three seeds see differences of about a
+        point, and the schedule, the width, the depth, the pooling and the inputs that were tried change less than that.""")]
+    rows = [["configuration", "runs", "gain", "gain of the second half", "time", ""]]
+    late = {name: found for name, *found in tune.gains(path, "small", "plateau")}
+    times = tune.times(path, "small")
+    for name, *found, accepted in tune.gains(path, "small", "common"):
         if name != "small":
-            rows.append([f"`{name}`", str(found[0]), gained(found), gained(best[name]), "accepted" if accepted else ""])
+            half = gained(late[name]) if name in late else "-"
+            time = f"{times[name]:.2f}" if name in times else "-"
+            rows.append([f"`{name}`", str(found[0]), gained(found), half, time, "accepted" if accepted else ""])
     return [*parts, table(rows)]
 
 
-def score(path, column):
-    """What became `modern`, by one of the scores."""
-    return gained(next(found for name, *found in tune.gains(path, "small", column) if name == "c100"))
+def score(path, configuration, column):
+    """What a configuration gains by one of the scores."""
+    return gained(next(found for name, *found in tune.gains(path, "small", column) if name == configuration))
 
 
 def gained(found):
@@ -217,10 +225,10 @@ def document(cells, paper, picture, results):
         every fold's curve, the command, the commit and the processor of each measurement. All rows have the same ten folds,
         those of the paper. Accuracies are in percent, means over three seeds; ± is the standard deviation over the folds, as
         in the paper. Where a cell has fewer folds, seeds or epochs, it says so."""))
-    parts.append(paragraph("""Sets with a star are *development* sets: the settings of `modern` were chosen on their inner
-        validation splits ([tuning.csv](results/tuning.csv) has every configuration that was tried), and these contain
-        graphs of other folds' test sets. A claim has to rest on the other five; most of them are not measured yet, and nothing
-        is claimed for `modern`, which is provisional (below)."""))
+    parts.append(paragraph("""Sets with a star are *development* sets: configurations for the preset `modern` were compared on
+        their inner validation splits ([tuning.csv](results/tuning.csv) has every one), and these contain graphs of other folds'
+        test sets. A claim has to rest on the other five. None of the configurations was accepted
+        ([why](#what-was-tried-for-modern)), so `modern` is `small`."""))
     parts.append("## The tables' protocol\n")
     parts.append(paragraph("""As in the paper: the ten test curves are averaged, and the figure is that of the best epoch of
         the average. The test folds choose the epoch, so it flatters; it is here because published figures are such."""))
@@ -281,17 +289,17 @@ def half(cells, paper, names, marks):
 
 
 def verdict(cells, paper):
-    """Where `modern` is, compared with the best of the paper's three networks."""
+    """Where `modern`, which is `small`, is compared with the best of the paper's three networks."""
     reached, missed, missing = [], [], []
     for name in SETS:
-        cell, best = cells[name, "modern"], best_printed(paper, name)
+        cell, best = cells[name, "small"], best_printed(paper, name)
         if cell.tables is None:
             missing.append(title(name))
         elif cell.tables[0] >= best:
             reached.append(f"{title(name)} ({cell.tables[0] - best:+.2f}){cell.mark(cell.runs)}")
         else:
             missed.append(f"{title(name)} ({cell.tables[0] - best:+.2f}){cell.mark(cell.runs)}")
-    sentence = "`modern` against the best of the paper's three networks, in points: "
+    sentence = "`modern`, which is `small`, against the best of the paper's three networks, in points: "
     sentence += "; ".join(
         f"{what}: {', '.join(names)}"
         for what, names in [("at or above", reached), ("below", missed), ("not measured", missing)] if names
@@ -349,7 +357,7 @@ def wrapped(command, remark):
 
 # The plot: eight panels, seconds on a logarithmic axis.
 WIDTH, HEIGHT, LEFT, TOP, GAP = 230, 150, 46, 30, 62
-COLOURS = {"modern": "#c2410c", "small": "#1d4ed8", "paper-1": "#15803d", "order-1": "#7e22ce", "lin": "#a16207",
+COLOURS = {"cosine": "#c2410c", "c100": "#0e7490", "small": "#1d4ed8", "paper-1": "#15803d", "order-1": "#7e22ce", "lin": "#a16207",
            "wl-svm": "#0e7490", "agnostic": "#6b7280", "majority": "#9ca3af"}
 
 

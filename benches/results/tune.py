@@ -12,7 +12,7 @@ is scored in three ways, below. The accuracy on the test folds is not read.
 The rule, fixed on 2026-11-18 before any configuration of two blocks had run: the score is `common`, the tables' protocol on the
 inner splits. A change is accepted if it gains more than two standard errors over `small` in three seeds on all three sets,
 or if it halves the time and does not lose more than two. Of those accepted, the one with the highest gain is `modern`; with
-none, `modern` is `small`. (An earlier choice changed its score on the way: docs/results.md.)
+none, `modern` is `small`. None was (docs/results.md), and the preset is frozen: what is tried from now on is for another one.
 
 Every run adds a line to `docs/results/tuning.csv`, so the file has all that was tried:
 
@@ -161,6 +161,19 @@ def compare(parser, path, base, column):
     for name, runs, mean, gain, error, accepted in found:
         compared = "" if error is None else f" {gain:+7.2f} {error:7.2f}{'  accepted' if accepted else ''}"
         print(f"{name:24} {runs:4} {mean:7.2f}{compared}")
+
+
+def times(path, base):
+    """The processor's time of every configuration as a share of `base`'s, on the sets and seeds that both have."""
+    used = {}
+    for row in filter(lambda row: row["cpu_seconds"], rows(path)):
+        used.setdefault(row["configuration"], {})[row["set"], row["seed"]] = float(row["cpu_seconds"])
+    shares = {}
+    for name, own in used.items() if base in used else []:
+        both = [cell for cell in own if cell in used[base]]
+        if both:
+            shares[name] = sum(own[cell] for cell in both) / sum(used[base][cell] for cell in both)
+    return shares
 
 
 def gains(path, base, column):
