@@ -324,7 +324,10 @@ def verdict(cells, paper):
         f"{what}: {', '.join(names)}"
         for what, names in [("at or above", reached), ("below", missed), ("not measured", missing)] if names
     )
-    return paragraph(sentence + ".")
+    best = {name: max((printed(paper, row, name) for row in PRINTED), key=lambda figure: figure[0]) for name in SETS}
+    errors = ", ".join(f"{title(name)} {figure[1] / FOLDS ** 0.5:.1f}" for name, figure in best.items())
+    return paragraph(f"""{sentence}. A printed figure is one run on ten folds, the best of three networks with settings of their own for
+        each set; its standard error (the deviation over the folds by the root of ten) is {errors}.""")
 
 
 def measures(cells, paper, name):
