@@ -45,7 +45,7 @@ def test_ctrl_c_interrupts_and_leaves_a_usable_interpreter(work: str) -> None:
     source = f"""
 import ppgn
 csl = ppgn.load("csl:n=11,skips=2+3,copies=4")
-ppgn.PPGNClassifier  # imports scikit-learn, which may take longer than the pause; SciPy cannot be imported again if interrupted
+ppgn.PPGNClassifier  # imports scikit-learn now: SciPy cannot be imported again if an interrupt falls into its import
 print("ready", flush=True)
 try:
     {work}
