@@ -33,6 +33,7 @@ FOLDS = 10
 ROWS = {
     "small": "--preset small",
     "paper-1": "--preset paper-1",
+    "gin": "--preset small --order 1 --norm none --pooling sum",
     "order-1": "--preset small --order 1",
     "lin": "--preset small --model lin",
     "cosine": "--preset small --schedule cosine",
