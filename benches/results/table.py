@@ -205,13 +205,19 @@ def without_labels(path):
         _, gain, error = tune.unlabelled(path, column, tune.UNLABELLED[0])
         return f"{gain:+.2f} ± {error:.2f}"
 
-    return paragraph(f"""A third is open. `norm-none`, `small` without the norm after the product, lost on MUTAG and PTC and gained
-        on IMDB-B with seed 0. There is a reason: a norm takes counts out of the product, and where nodes have no labels, as in
-        IMDB-B, IMDB-M and COLLAB, counts are all there is. So a rule was fixed for leaving it out there: more than two
-        standard errors on IMDB-B with seeds {first[3][0]} to {first[3][-1]}, not run by then. It gained {said("common")}: not
-        enough. (The mean of the second half gained {said("plateau")}, the mean of the folds' own best epochs
-        {said("validation")}, but the rule had named its score.) The same rule holds for seeds {then[3][0]} to {then[3][-1]},
-        of which {then[0]} are run; until they are, `norm-none` is not measured on test folds.""")
+    return paragraph(f"""A third was rejected and is tried once more. `norm-none`, `small` without the norm after the product, lost
+        on MUTAG and PTC and gained on IMDB-B with seed 0. There is a reason: a norm takes counts out of the product, and where
+        nodes have no labels, as in IMDB-B, IMDB-M and COLLAB, counts are all there is. The preset had been called frozen; this
+        reopened it, and the idea came from message passing (`order-1` against `gin`), whose figures on test folds, those of
+        IMDB-M too, had been seen. A rule was fixed for leaving the norm out there: more than two standard errors on IMDB-B with seeds
+        {first[3][0]} to {first[3][-1]} of `norm-none`, not run by then. It gained {said("common")}: rejected. (The mean of the
+        second half gained {said("plateau")}, that of the folds' own best epochs {said("validation")}, but the rule had
+        named its score.) With this seen, the same rule was set for seeds {then[3][0]} to {then[3][-1]}, of which {then[0]} are
+        run. It is a second try of one idea, so chance has twice the odds. Until they are run, `norm-none` is not read on test
+        folds.""") + "\n" + paragraph("""The settings of the row `gin` are GIN's by definition: sums over neighbours and over nodes. Four
+        variants were tried first, on four folds of MUTAG and IMDB-B for 40 epochs (seed 7 in the file). Maxima over the nodes
+        (`gin-max`) did better than sums there, at a common epoch of the inner splits and on the test folds, which were looked at (91.7 against
+        86.1 % and 73.8 against 72.5 %). So message passing may be stronger than the row.""")
 
 
 def score(path, configuration, column):
@@ -275,7 +281,8 @@ def document(cells, paper, errors, pictures, results):
     parts.append(paragraph("""*Tables*: the protocol above. *Fair*: the epoch is chosen in every fold on a tenth of its
         training graphs, and the test fold is measured once (`ppgn cv --select validation`): what a user can expect. *Maxima*:
         the mean over the folds of every fold's own best epoch, because some published rows are that. *Seeds* is the
-        standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed."""))
+        standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed; where a
+        killed run was resumed (`small` on COLLAB), those of the clock on a busy machine."""))
     for name in [name for name in SETS if any(cells[name, row].runs or cells[name, row].fair_runs for row in MEASURED)]:
         parts.append(f"### {SHORT.get(name, name)}{' (development)' if name in DEVELOPMENT else ''}\n")
         parts.append(measures(cells, paper, name))
