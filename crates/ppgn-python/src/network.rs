@@ -73,8 +73,8 @@ impl Network {
         settings: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let dataset = &dataset.get().0;
-        let Preset { encoding, network, training } =
-            overrides(&settings)?.apply(Preset::new(preset, dataset.name()).or_raise()?);
+        let preset = Preset::fitted(preset, dataset.name(), dataset.schema()).or_raise()?;
+        let Preset { encoding, network, training } = overrides(&settings)?.apply(preset);
         let encoder = encoding.encoder(dataset.schema()).or_raise()?;
         let config = PpgnConfig { inputs: encoder.channels().len(), outputs, ..network };
         let network = config.init(training.seed, training.precision).or_raise()?;

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let dataset = Locator::default().load(data)?;
     let overrides = Overrides::from_toml(&settings.join("\n"), "the command line")?;
-    let preset = overrides.apply(Preset::new(preset, dataset.name())?);
+    let preset = overrides.apply(Preset::fitted(preset, dataset.name(), dataset.schema())?);
     let encoder = preset.encoding.encoder(dataset.schema())?;
     let config = PpgnConfig { inputs: encoder.channels().len(), outputs: 1, ..preset.network };
     let network = config.init(preset.training.seed, preset.training.precision)?;

@@ -1,8 +1,8 @@
 //! Networks and training settings by name: those of the paper, and ours.
 //!
 //! `paper-1`, `paper-2`, `paper-3` and `qm9` are what the paper's authors used, per dataset where they tuned per dataset.
-//! `small` is our default, made to train within minutes; `modern`, our row of the paper's Table 1, is the same, since nothing
-//! that was tried gained enough on inner validation splits (`docs/results.md`). `expressive` and `expressive-3` are made to reach
+//! `small` is our default, made to train within minutes; `modern`, our row of the paper's Table 1, is `small` with what gained
+//! enough on inner validation splits (`docs/results.md`). `expressive` and `expressive-3` are made to reach
 //! their bounds, 2-FWL and 3-FWL, in floating-point numbers: `docs/expressiveness.md` has the reasons and the measurements.
 
 use crate::batches::Batching;
@@ -95,18 +95,43 @@ impl Preset {
 }
 
 impl Preset {
-    /// The preset for data with this schema: `small` and `modern` use the encoding `qm9` for molecules as QM9 has them, and
-    /// distances beside their own encoding for other graphs with positions, instead of leaving them out.
-    pub(crate) fn fitted(self, schema: &Schema) -> Self {
-        let molecules = Encoding::from(Kind::Qm9);
-        if self.encoding == small().encoding && molecules.encoder(schema).is_ok() {
-            return Preset { encoding: molecules, ..self };
+    /// The preset of this name for a dataset of this name and schema:
+    ///
+    /// - `small` and `modern` use the encoding `qm9` for molecules as QM9 has them, and distances beside their own encoding for
+    ///   other graphs with positions, instead of leaving them out.
+    /// - `modern` leaves the norm out where nodes have no features: it takes counts out of the product, and there counts are all
+    ///   there is.
+    ///
+    /// ```
+    /// use ppgn_graph::locate::Locator;
+    /// use ppgn_nn::Norm;
+    /// use ppgn_train::Preset;
+    /// let csl = Locator::default().load("csl")?;
+    /// assert_eq!(Preset::fitted("small", "csl", csl.schema())?.network.norm, Norm::Rms);
+    /// assert_eq!(Preset::fitted("modern", "csl", csl.schema())?.network.norm, Norm::None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fitted(name: &str, dataset: &str, schema: &Schema) -> Result<Self> {
+        let mut preset = Preset::new(name, dataset)?;
+        if preset.encoding == small().encoding {
+            let molecules = Encoding::from(Kind::Qm9);
+            if molecules.encoder(schema).is_ok() {
+                preset.encoding = molecules;
+            } else {
+                preset.encoding.distances = schema.positions;
+            }
         }
-        if self.encoding == small().encoding && schema.positions {
-            return Preset { encoding: Encoding { distances: true, ..self.encoding }, ..self };
+        if name == "modern" && !has_node_features(schema) {
+            preset.network.norm = Norm::None;
         }
-        self
+        Ok(preset)
     }
+}
+
+/// Whether anything but the edges distinguishes nodes: a column of labels with one value does not.
+fn has_node_features(schema: &Schema) -> bool {
+    let labelled = schema.node_labels.iter().any(|column| column.values().len() > 1);
+    labelled || !schema.node_attributes.is_empty() || schema.positions
 }
 
 fn authors_training() -> Training {

@@ -62,7 +62,7 @@ impl Network {
         let graphs: Vec<Graph> = suite.graphs().cloned().collect();
         let schema = Schema::of(&graphs)?;
         let Preset { encoding, network, training } =
-            overrides.apply(Preset::new(preset, &suite.name)?.fitted(&schema));
+            overrides.apply(Preset::fitted(preset, &suite.name, &schema)?);
         let encoder = encoding.encoder(&schema)?;
         let config = PpgnConfig { inputs: encoder.channels().len(), outputs: OUTPUTS, ..network };
         config.validate()?;

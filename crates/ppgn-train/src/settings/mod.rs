@@ -164,12 +164,12 @@ impl Settings {
     /// Resolves preset, overrides and data to the settings of a run, and checks them.
     pub fn resolve(request: &Request<'_>) -> Result<Self> {
         let Request { data, dataset, read, limit, preset, overrides, .. } = request;
-        let preset_of = Preset::new(preset, dataset.name())?;
-        let level = overrides.apply(preset_of.clone()).network.level;
+        let level = overrides.apply(Preset::new(preset, dataset.name())?).network.level;
         let digest = dataset.digest();
         let (dataset, columns) = request.taken(level)?;
         let dataset = &dataset;
-        let Preset { encoding, network, training } = overrides.apply(preset_of.fitted(dataset.schema()));
+        let Preset { encoding, network, training } =
+            overrides.apply(Preset::fitted(preset, dataset.name(), dataset.schema())?);
         training.validate()?;
         let goal = request.goal_of(dataset, level, &columns)?;
         let encoder = encoding.encoder(dataset.schema())?;
