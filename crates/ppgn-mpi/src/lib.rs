@@ -76,7 +76,13 @@ struct Seat {
 
 #[derive(Debug)]
 enum Outgoing {
-    Message { to: usize, tag: i32, bytes: Vec<u8> },
+    Message {
+        to: usize,
+        tag: i32,
+        bytes: Vec<u8>,
+    },
+    /// Nothing: somebody begins to wait for a message.
+    Look,
     Leave(Option<String>),
 }
 
@@ -156,6 +162,11 @@ impl Link for Wire {
     }
 
     fn receive(&self, from: Option<usize>, channel: Channel) -> ppgn_train::Result<(usize, Vec<u8>)> {
+        if let Some(found) = self.inbox.look(from, channel)? {
+            return Ok(found);
+        }
+        // The thread may be in a pause: nobody was waiting.
+        self.put(Outgoing::Look);
         self.inbox.take(from, channel)
     }
 
@@ -182,7 +193,7 @@ struct Post {
     queue: Receiver<Outgoing>,
     /// Whether this rank has left.
     left: bool,
-    /// When a message was sent or arrived last.
+    /// When a message was sent or arrived last, or somebody began to wait for one.
     last: Instant,
 }
 
@@ -225,7 +236,7 @@ impl Post {
                     messages.extend(others.map(|to| (to as usize, LEAVES, why.clone())));
                     self.left = true;
                 }
-                Outgoing::Leave(_) => {}
+                Outgoing::Leave(_) | Outgoing::Look => {}
             }
         }
         self.send(&messages, parts);

@@ -2,8 +2,12 @@
 //!
 //! An array is cut into as many parts as there are ranks. Every rank sends part j to rank j, which adds the parts up as
 //! the batch was [shared out](crate::share) and sends the sum to all. Each rank sends and receives `2 (N - 1) / N` of the
-//! array, whatever N is. This happens on a thread of its own, in the order in which arrays are submitted; small arrays go
-//! together, since a message takes its time whatever its length.
+//! array, whatever N is. Two ranks send each other the whole array, which is as much, and wait once instead of twice.
+//!
+//! Small arrays go together, since a message takes its time whatever its length. What is complete before the backward pass ends
+//! is summed on a thread of its own, in the order in which arrays are submitted. What comes last has nothing to wait for: it is
+//! summed by the thread that needs the sum. So a narrow network, whose arrays go together in one message per step, wakes
+//! no thread.
 
 use super::link::{Channel, Link};
 use crate::error::{Error, Result};
@@ -11,7 +15,7 @@ use crate::share::add_up;
 use ppgn_nn::Values;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An array to add up. With the last one of a step goes its loss.
 struct Array {
@@ -25,24 +29,31 @@ const TOGETHER: usize = 1 << 18;
 
 /// Adds up arrays over all ranks.
 pub(super) struct Reducer {
-    arrays: Sender<Array>,
+    link: Arc<dyn Link>,
+    step: Mutex<Step>,
+    /// What is summed by the thread, and the sums.
+    groups: Sender<Vec<Array>>,
     sums: Mutex<Receiver<Result<Vec<Array>>>>,
+}
+
+/// What was submitted of the running step.
+#[derive(Default)]
+struct Step {
+    /// Arrays that wait for the next ones.
+    waiting: Vec<Array>,
+    /// Groups of arrays that the thread has been given.
+    given: usize,
 }
 
 impl Reducer {
     /// Starts the thread; it ends with the reducer.
     pub(super) fn start(link: Arc<dyn Link>) -> Result<Self> {
-        let (arrays, submitted) = channel::<Array>();
+        let (groups, submitted) = channel::<Vec<Array>>();
         let (done, sums) = channel();
+        let of_thread = link.clone();
         let work = move || {
-            let mut waiting = Vec::new();
-            for array in submitted {
-                let ends = array.loss.is_some();
-                waiting.push(array);
-                if !ends && waiting.iter().map(|array: &Array| array.values.len()).sum::<usize>() < TOGETHER {
-                    continue;
-                }
-                let sums = reduce(&*link, std::mem::take(&mut waiting));
+            for group in submitted {
+                let sums = reduce(&*of_thread, group);
                 let failed = sums.is_err();
                 if done.send(sums).is_err() || failed {
                     return;
@@ -51,28 +62,38 @@ impl Reducer {
         };
         let started = std::thread::Builder::new().name("reduce".into()).spawn(work);
         started.map_err(|e| Error::Threads { threads: 1, message: e.to_string() })?;
-        Ok(Reducer { arrays, sums: Mutex::new(sums) })
+        Ok(Reducer { link, step: Mutex::default(), groups, sums: Mutex::new(sums) })
     }
 
     /// Hands over an array, all ranks in the same order, and with the last one of a step its loss.
     pub(super) fn submit(&self, values: Values, loss: Option<f64>) {
-        // If the thread has ended, an error is waiting.
-        let _ = self.arrays.send(Array { values, loss });
+        let mut step = self.running();
+        step.waiting.push(Array { values, loss });
+        let numbers = step.waiting.iter().map(|array| array.values.len()).sum::<usize>();
+        if loss.is_none() && numbers >= TOGETHER {
+            let group = std::mem::take(&mut step.waiting);
+            step.given += 1;
+            // If the thread has ended, an error is waiting.
+            let _ = self.groups.send(group);
+        }
     }
 
     /// The sums of a step: of its arrays, in the order in which they were submitted, and of its loss.
     pub(super) fn step(&self) -> Result<(Vec<Values>, f64)> {
-        let gone = |_| Error::Rank { rank: 0, message: "the sum of an earlier step failed".into() };
-        let sums = self.sums.lock().unwrap_or_else(|e| e.into_inner());
+        let gone = || Error::Rank { rank: 0, message: "the sum of an earlier step failed".into() };
+        let Step { waiting, given } = std::mem::take(&mut *self.running());
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         let mut arrays = Vec::new();
-        loop {
-            for Array { values, loss } in sums.recv().map_err(gone)?? {
-                arrays.push(values);
-                if let Some(loss) = loss {
-                    return Ok((arrays, loss));
-                }
-            }
+        for _ in 0..given {
+            arrays.extend(sums.recv().map_err(|_| gone())??);
         }
+        arrays.extend(reduce(&*self.link, waiting)?);
+        let loss = arrays.last().and_then(|array| array.loss).ok_or_else(gone)?;
+        Ok((arrays.into_iter().map(|array| array.values).collect(), loss))
+    }
+
+    fn running(&self) -> MutexGuard<'_, Step> {
+        self.step.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,11 +128,12 @@ fn reduce_together<T: Wire>(link: &dyn Link, arrays: &mut [Array]) -> Result<()>
 
 fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Result<f64> {
     let (rank, size) = (link.rank(), link.size());
+    if size == 2 {
+        return sum_of_two(link, numbers, loss);
+    }
     let others = || (0..size).filter(|&other| other != rank);
     for to in others() {
-        let mut message = loss.to_le_bytes().to_vec();
-        T::write(&numbers[range(numbers.len(), to, size)], &mut message);
-        link.send(to, Channel::PARTS, message);
+        send_part(link, to, &numbers[range(numbers.len(), to, size)], loss);
     }
     let mine = range(numbers.len(), rank, size);
     let mut of_ranks = Vec::with_capacity(size);
@@ -119,11 +141,7 @@ fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Res
         of_ranks.push(if from == rank {
             (numbers[mine.clone()].to_vec(), loss)
         } else {
-            let (_, message) = link.receive(Some(from), Channel::PARTS)?;
-            let (head, body) = message.split_first_chunk().ok_or_else(|| cut(from))?;
-            let mut part = vec![T::ZERO; mine.len()];
-            T::read(body, &mut part).ok_or_else(|| cut(from))?;
-            (part, f64::from_le_bytes(*head))
+            receive_part(link, from, mine.len())?
         });
     }
     add_up(&mut of_ranks, &|(sum, losses), (part, loss)| {
@@ -141,6 +159,29 @@ fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Res
         T::read(&message, &mut numbers[at]).ok_or_else(|| cut(from))?;
     }
     Ok(losses)
+}
+
+/// The sum of two addends does not depend on their order.
+fn sum_of_two<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Result<f64> {
+    let other = 1 - link.rank();
+    send_part(link, other, numbers, loss);
+    let (others, of_other) = receive_part::<T>(link, other, numbers.len())?;
+    numbers.iter_mut().zip(others).for_each(|(sum, x)| *sum = *sum + x);
+    Ok(loss + of_other)
+}
+
+fn send_part<T: Wire>(link: &dyn Link, to: usize, part: &[T], loss: f64) {
+    let mut message = loss.to_le_bytes().to_vec();
+    T::write(part, &mut message);
+    link.send(to, Channel::PARTS, message);
+}
+
+fn receive_part<T: Wire>(link: &dyn Link, from: usize, length: usize) -> Result<(Vec<T>, f64)> {
+    let (_, message) = link.receive(Some(from), Channel::PARTS)?;
+    let (head, body) = message.split_first_chunk().ok_or_else(|| cut(from))?;
+    let mut part = vec![T::ZERO; length];
+    T::read(body, &mut part).ok_or_else(|| cut(from))?;
+    Ok((part, f64::from_le_bytes(*head)))
 }
 
 fn cut(rank: usize) -> Error {
