@@ -12,7 +12,7 @@ use mpi::topology::{Communicator, SimpleCommunicator};
 use ppgn_train::ranks::{Channel, Inbox, Link, Ranks};
 use std::fs::OpenOptions;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -83,6 +83,8 @@ enum Outgoing {
     },
     /// Nothing: somebody begins to wait for a message.
     Look,
+    /// To be told when all that was given before has been sent.
+    Flush(SyncSender<()>),
     Leave(Option<String>),
 }
 
@@ -161,6 +163,13 @@ impl Link for Wire {
         self.put(Outgoing::Message { to, tag: channel.0.into(), bytes: message });
     }
 
+    fn flush(&self) {
+        let (sent, all_sent) = sync_channel(1);
+        self.put(Outgoing::Flush(sent));
+        // An error where the thread has ended: this rank has left.
+        let _ = all_sent.recv();
+    }
+
     fn receive(&self, from: Option<usize>, channel: Channel) -> ppgn_train::Result<(usize, Vec<u8>)> {
         if let Some(found) = self.inbox.look(from, channel)? {
             return Ok(found);
@@ -226,7 +235,7 @@ impl Post {
     fn send_waiting(&mut self, outgoing: Outgoing, parts: &mut Parts) {
         let mut waiting = vec![outgoing];
         waiting.extend(std::iter::from_fn(|| self.queue.try_recv().ok()));
-        let mut messages = Vec::new();
+        let (mut messages, mut flushed) = (Vec::new(), Vec::new());
         for outgoing in waiting {
             match outgoing {
                 Outgoing::Message { to, tag, bytes } => messages.push((to, tag, bytes)),
@@ -236,10 +245,15 @@ impl Post {
                     messages.extend(others.map(|to| (to as usize, LEAVES, why.clone())));
                     self.left = true;
                 }
+                Outgoing::Flush(sent) => flushed.push(sent),
                 Outgoing::Leave(_) | Outgoing::Look => {}
             }
         }
         self.send(&messages, parts);
+        // Whoever asked is waiting for it.
+        for sent in flushed {
+            let _ = sent.send(());
+        }
     }
 
     /// Sends messages (to whom, tag, bytes), and receives in the meantime: the others may be doing the same.

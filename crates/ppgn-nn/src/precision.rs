@@ -4,6 +4,7 @@
 //! trait of the two types for generic code.
 
 use crate::error::{Error, Result};
+use crate::weights::chunks;
 use ppgn_graph::Float;
 use serde::{Deserialize, Serialize};
 
@@ -190,17 +191,53 @@ impl Values {
         }
     }
 
-    /// Copies `from` to the positions starting at `start`; both must have the same precision.
-    pub(crate) fn put(&mut self, start: usize, from: &Values) {
+    /// Appends the numbers as bytes, little-endian.
+    ///
+    /// ```
+    /// use ppgn_nn::{Precision, Values};
+    /// let numbers = Values::F64(vec![1.5, -0.0]);
+    /// let mut bytes = Vec::new();
+    /// numbers.write(&mut bytes);
+    /// assert_eq!(bytes.len(), 16);
+    /// assert_eq!(Values::read(Precision::F64, &bytes), Some(numbers));
+    /// assert_eq!(Values::read(Precision::F64, &bytes[1..]), None);
+    /// ```
+    pub fn write(&self, to: &mut Vec<u8>) {
+        // Into chunks of constant length, which a compiler makes one copy.
+        let start = to.len();
+        to.resize(start + self.len() * self.precision().bytes(), 0);
+        each!(self, v => {
+            let (chunks, _) = to[start..].as_chunks_mut();
+            chunks.iter_mut().zip(v).for_each(|(chunk, x)| *chunk = x.to_le_bytes());
+        });
+    }
+
+    /// The numbers of these bytes, little-endian; nothing where the last one is cut off.
+    pub fn read(precision: Precision, bytes: &[u8]) -> Option<Self> {
+        let whole = bytes.len().is_multiple_of(precision.bytes());
+        whole.then(|| match precision {
+            Precision::F32 => Values::F32(chunks(bytes, f32::from_le_bytes)),
+            Precision::F64 => Values::F64(chunks(bytes, f64::from_le_bytes)),
+        })
+    }
+
+    /// Copies `from` to the positions starting at `start`.
+    ///
+    /// # Panics
+    /// If they do not fit, or are of another precision.
+    pub fn put(&mut self, start: usize, from: &Values) {
         match (self, from) {
             (Values::F32(to), Values::F32(from)) => to[start..start + from.len()].copy_from_slice(from),
             (Values::F64(to), Values::F64(from)) => to[start..start + from.len()].copy_from_slice(from),
-            _ => unreachable!("a network has a single precision"),
+            _ => panic!("numbers of another precision cannot be copied"),
         }
     }
 
     /// A range of the numbers.
-    pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Values {
+    ///
+    /// # Panics
+    /// If it goes beyond them.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Values {
         match self {
             Values::F32(v) => Values::F32(v[range].to_vec()),
             Values::F64(v) => Values::F64(v[range].to_vec()),

@@ -180,10 +180,9 @@ fn dtype(precision: Precision) -> Dtype {
 }
 
 fn to_bytes(values: &Values) -> Vec<u8> {
-    match values {
-        Values::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        Values::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-    }
+    let mut bytes = Vec::new();
+    values.write(&mut bytes);
+    bytes
 }
 
 pub(crate) fn chunks<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {

@@ -194,6 +194,7 @@ impl Ranks {
                 open -= usize::from(job.is_none());
                 let job = job.map_or_else(Vec::new, |job| (job as u64).to_le_bytes().to_vec());
                 self.link.send(from, Channel::JOB, job);
+                self.link.flush();
             }
             failed.map_or(Ok(()), Err)
         };

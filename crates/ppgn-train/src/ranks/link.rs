@@ -45,6 +45,10 @@ pub trait Link: Send + Sync + std::fmt::Debug {
     /// Sends a message, without waiting for its arrival. Messages of one channel between two ranks arrive in order.
     fn send(&self, to: usize, channel: Channel, message: Vec<u8>);
 
+    /// Waits until all that was sent has left this rank. Before it computes, a rank does so for what others wait for: whoever
+    /// moves messages may be given no core while all of them compute.
+    fn flush(&self);
+
     /// The next message of a channel, from this rank or from any, with its sender; waits for it without using a core. An error
     /// once the sender has left.
     fn receive(&self, from: Option<usize>, channel: Channel) -> Result<(usize, Vec<u8>)>;
@@ -95,6 +99,8 @@ impl Link for Threads {
     fn send(&self, to: usize, channel: Channel, message: Vec<u8>) {
         self.inboxes[to].put(self.rank, channel, message);
     }
+
+    fn flush(&self) {}
 
     fn receive(&self, from: Option<usize>, channel: Channel) -> Result<(usize, Vec<u8>)> {
         self.inboxes[self.rank].take(from, channel)

@@ -95,6 +95,7 @@ impl Ranks {
         }
         let message = message();
         (1..self.size()).for_each(|to| self.link.send(to, Channel::FIRST, message.clone()));
+        self.link.flush();
         Ok(message)
     }
 }

@@ -103,85 +103,78 @@ fn range(length: usize, part: usize, of: usize) -> Range<usize> {
 }
 
 fn reduce(link: &dyn Link, mut arrays: Vec<Array>) -> Result<Vec<Array>> {
-    match arrays.first().map(|array| &array.values) {
-        Some(Values::F32(_)) => reduce_together::<f32>(link, &mut arrays)?,
-        Some(Values::F64(_)) => reduce_together::<f64>(link, &mut arrays)?,
-        None => {}
+    let Some(last) = arrays.last() else { return Ok(arrays) };
+    let (precision, loss) = (last.values.precision(), last.loss);
+    let mut numbers = Values::zeros(precision, arrays.iter().map(|array| array.values.len()).sum());
+    let mut start = 0;
+    for Array { values, .. } in &arrays {
+        numbers.put(start, values);
+        start += values.len();
+    }
+    let losses = match link.size() {
+        2 => sum_of_two(link, &mut numbers, loss.unwrap_or(0.0))?,
+        _ => sum_of_all(link, &mut numbers, loss.unwrap_or(0.0))?,
+    };
+    link.flush();
+    start = 0;
+    for Array { values, loss } in &mut arrays {
+        *values = numbers.part(start..start + values.len());
+        start += values.len();
+        *loss = loss.map(|_| losses);
     }
     Ok(arrays)
 }
 
-fn reduce_together<T: Wire>(link: &dyn Link, arrays: &mut [Array]) -> Result<()> {
-    let mut numbers: Vec<T> = Vec::new();
-    arrays.iter_mut().filter_map(|array| T::of(&mut array.values)).for_each(|own| numbers.extend(&*own));
-    let loss = arrays.last().and_then(|array| array.loss);
-    let losses = sum_over_ranks(link, &mut numbers, loss.unwrap_or(0.0))?;
-    let mut rest = &numbers[..];
-    for own in arrays.iter_mut().filter_map(|array| T::of(&mut array.values)) {
-        let sum;
-        (sum, rest) = rest.split_at(own.len());
-        own.copy_from_slice(sum);
-    }
-    arrays.iter_mut().filter_map(|array| array.loss.as_mut()).for_each(|loss| *loss = losses);
-    Ok(())
-}
-
-fn sum_over_ranks<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Result<f64> {
+fn sum_of_all(link: &dyn Link, numbers: &mut Values, loss: f64) -> Result<f64> {
     let (rank, size) = (link.rank(), link.size());
-    if size == 2 {
-        return sum_of_two(link, numbers, loss);
-    }
     let others = || (0..size).filter(|&other| other != rank);
     for to in others() {
-        send_part(link, to, &numbers[range(numbers.len(), to, size)], loss);
+        send(link, to, &numbers.part(range(numbers.len(), to, size)), loss);
     }
-    let mine = range(numbers.len(), rank, size);
+    let mine = numbers.part(range(numbers.len(), rank, size));
     let mut of_ranks = Vec::with_capacity(size);
     for from in 0..size {
-        of_ranks.push(if from == rank {
-            (numbers[mine.clone()].to_vec(), loss)
-        } else {
-            receive_part(link, from, mine.len())?
-        });
+        of_ranks.push(if from == rank { (mine.clone(), loss) } else { receive(link, from, &mine)? });
     }
     add_up(&mut of_ranks, &|(sum, losses), (part, loss)| {
-        sum.iter_mut().zip(part).for_each(|(sum, x)| *sum = *sum + *x);
+        sum.add(part);
         *losses += loss;
     });
     let (sum, losses) = of_ranks.swap_remove(0);
     let mut message = Vec::new();
-    T::write(&sum, &mut message);
+    sum.write(&mut message);
     others().for_each(|to| link.send(to, Channel::SUMS, message.clone()));
-    numbers[mine].copy_from_slice(&sum);
+    numbers.put(range(numbers.len(), rank, size).start, &sum);
     for from in others() {
         let (_, message) = link.receive(Some(from), Channel::SUMS)?;
         let at = range(numbers.len(), from, size);
-        T::read(&message, &mut numbers[at]).ok_or_else(|| cut(from))?;
+        let sum = Values::read(numbers.precision(), &message).filter(|sum| sum.len() == at.len());
+        numbers.put(at.start, &sum.ok_or_else(|| cut(from))?);
     }
     Ok(losses)
 }
 
 /// The sum of two addends does not depend on their order.
-fn sum_of_two<T: Wire>(link: &dyn Link, numbers: &mut [T], loss: f64) -> Result<f64> {
+fn sum_of_two(link: &dyn Link, numbers: &mut Values, loss: f64) -> Result<f64> {
     let other = 1 - link.rank();
-    send_part(link, other, numbers, loss);
-    let (others, of_other) = receive_part::<T>(link, other, numbers.len())?;
-    numbers.iter_mut().zip(others).for_each(|(sum, x)| *sum = *sum + x);
+    send(link, other, numbers, loss);
+    let (others, of_other) = receive(link, other, numbers)?;
+    numbers.add(&others);
     Ok(loss + of_other)
 }
 
-fn send_part<T: Wire>(link: &dyn Link, to: usize, part: &[T], loss: f64) {
+fn send(link: &dyn Link, to: usize, part: &Values, loss: f64) {
     let mut message = loss.to_le_bytes().to_vec();
-    T::write(part, &mut message);
+    part.write(&mut message);
     link.send(to, Channel::PARTS, message);
 }
 
-fn receive_part<T: Wire>(link: &dyn Link, from: usize, length: usize) -> Result<(Vec<T>, f64)> {
+/// What another rank sent: numbers like these, and its loss.
+fn receive(link: &dyn Link, from: usize, like: &Values) -> Result<(Values, f64)> {
     let (_, message) = link.receive(Some(from), Channel::PARTS)?;
     let (head, body) = message.split_first_chunk().ok_or_else(|| cut(from))?;
-    let mut part = vec![T::ZERO; length];
-    T::read(body, &mut part).ok_or_else(|| cut(from))?;
-    Ok((part, f64::from_le_bytes(*head)))
+    let part = Values::read(like.precision(), body).filter(|part| part.len() == like.len());
+    Ok((part.ok_or_else(|| cut(from))?, f64::from_le_bytes(*head)))
 }
 
 fn cut(rank: usize) -> Error {
@@ -190,48 +183,6 @@ fn cut(rank: usize) -> Error {
         message: "it sent an array of another length: do all ranks run the same version?".into(),
     }
 }
-
-/// Numbers as bytes, little-endian.
-pub(super) trait Wire: Copy + std::ops::Add<Output = Self> {
-    const ZERO: Self;
-    /// Values of this precision.
-    fn of(values: &mut Values) -> Option<&mut [Self]>;
-    fn write(numbers: &[Self], to: &mut Vec<u8>);
-    fn read(from: &[u8], numbers: &mut [Self]) -> Option<()>;
-}
-
-macro_rules! wire {
-    ($real:ty, $precision:ident) => {
-        impl Wire for $real {
-            const ZERO: Self = 0.0;
-
-            fn of(values: &mut Values) -> Option<&mut [Self]> {
-                match values {
-                    Values::$precision(numbers) => Some(numbers),
-                    _ => None,
-                }
-            }
-
-            fn write(numbers: &[Self], to: &mut Vec<u8>) {
-                let start = to.len();
-                to.resize(start + size_of_val(numbers), 0);
-                let places = to[start..].chunks_exact_mut(size_of::<Self>());
-                places.zip(numbers).for_each(|(place, x)| place.copy_from_slice(&x.to_le_bytes()));
-            }
-
-            fn read(from: &[u8], numbers: &mut [Self]) -> Option<()> {
-                let (chunks, rest) = from.as_chunks();
-                if chunks.len() != numbers.len() || !rest.is_empty() {
-                    return None;
-                }
-                numbers.iter_mut().zip(chunks).for_each(|(x, chunk)| *x = Self::from_le_bytes(*chunk));
-                Some(())
-            }
-        }
-    };
-}
-wire!(f32, F32);
-wire!(f64, F64);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use super::Ranks;
 use super::link::Channel;
-use super::reduce::{Reducer, Wire};
+use super::reduce::Reducer;
 use crate::data::Prepared;
 use crate::error::{Error, Result};
 use crate::share::{halvings, shares};
@@ -99,17 +99,17 @@ impl Team {
         let (ranks, link) = (&self.ranks, &self.ranks.link);
         if !ranks.leads() {
             let mut message = loss.to_le_bytes().to_vec();
-            f64::write(&mine, &mut message);
+            Values::F64(mine).write(&mut message);
             link.send(0, Channel::SCORES, message);
+            link.flush();
             return Ok(None);
         }
         let mut all = vec![Numbers { rank: 0, loss, numbers: mine, taken: 0 }];
         for rank in 1..ranks.size() {
             let (_, message) = link.receive(Some(rank), Channel::SCORES)?;
             let (loss, message) = message.split_first_chunk().ok_or_else(|| unexpected(rank))?;
-            let mut numbers = vec![0.0; message.len() / 8];
-            f64::read(message, &mut numbers).ok_or_else(|| unexpected(rank))?;
-            all.push(Numbers { rank, loss: f64::from_le_bytes(*loss), numbers, taken: 0 });
+            let numbers = Values::read(Precision::F64, message).ok_or_else(|| unexpected(rank))?;
+            all.push(Numbers { rank, loss: f64::from_le_bytes(*loss), numbers: numbers.to_f64(), taken: 0 });
         }
         Ok(Some(all))
     }
@@ -162,17 +162,11 @@ impl Ranks {
         for array in arrays {
             let message = self.from_first(|| {
                 let mut message = Vec::new();
-                match &*array {
-                    Values::F32(numbers) => f32::write(numbers, &mut message),
-                    Values::F64(numbers) => f64::write(numbers, &mut message),
-                }
+                array.write(&mut message);
                 message
             })?;
-            let read = match array {
-                Values::F32(numbers) => f32::read(&message, numbers),
-                Values::F64(numbers) => f64::read(&message, numbers),
-            };
-            read.ok_or_else(|| unexpected(0))?;
+            let read = Values::read(array.precision(), &message).filter(|read| read.len() == array.len());
+            *array = read.ok_or_else(|| unexpected(0))?;
         }
         Ok(())
     }
