@@ -10,8 +10,8 @@ A cell is one cross-validation: a set, a row (a network with its settings, `ROWS
 in `--work DIR`, so a killed cell goes on where it was, fold by fold and epoch by epoch. A finished cell is copied to
 `docs/results/SET/ROW-SEED.json` (`-fair` with `--fair`): the whole `cv.json` with its curves, and the command, the
 commit and the processor beside it. What is there already is not run again. Where time is short, `--folds 1-2` measures some
-folds only and `--epochs 50` trains for fewer epochs than the preset; the table marks both. Without `--folds` the other
-folds are added, without `--epochs` the cell is measured anew. `table.py` makes the document from these files; `baselines.py`
+folds only and `--epochs 50` trains for fewer epochs than the preset; the table marks both. A cell grows fold by fold, on any
+machine: `--folds 3-4` adds these to the file, without `--folds` all others are added. Without `--epochs` the cell is measured anew. `table.py` makes the document from these files; `baselines.py`
 adds the rows that are not networks of ours.
 """
 
@@ -21,6 +21,7 @@ import os
 import platform
 import resource
 import shlex
+import statistics
 import subprocess
 import sys
 
@@ -60,21 +61,46 @@ def main():
         parser.error(f"there is no row `{unknown[0]}`; there are {', '.join(ROWS)}")
     for cell in [(s, row, seed) for row in rows for s in args.sets.split(",") for seed in seeds(args.seeds)]:
         path = place(*cell, args.fair)
-        there = measured(path, args)
+        there = not missing_folds(path, args, *cell)
         if args.list:
             print(f"{'there  ' if there else 'missing'}  {os.path.relpath(path, ROOT)}")
         elif not there:
             measure(args, *cell, path)
 
 
-def measured(path, args):
-    """Whether a cell is there: with all folds and epochs, unless fewer were asked for."""
+def missing_folds(path, args, *cell):
+    """The folds that were asked for and are not in the file of a cell: all, where it has fewer epochs than are asked for, none,
+    where it has more."""
+    wanted = numbers(args.folds) if args.folds else list(range(1, FOLDS + 1))
+    known = known_cell(path)
+    if known is None:
+        return wanted
+    if same_settings(known, args, *cell):
+        return [fold for fold in wanted if fold not in known["folds"]]
+    enough = args.epochs is not None and (shortened(known) or args.epochs) >= args.epochs
+    return [] if enough else wanted
+
+
+def known_cell(path):
     if not os.path.exists(path):
-        return False
+        return None
     with open(path) as file:
-        cell = json.load(file)
-    folds = args.folds is not None or len(cell.get("folds", range(FOLDS))) >= FOLDS
-    return folds and (args.epochs is not None or shortened(cell) is None)
+        return json.load(file)
+
+
+def same_settings(known, args, dataset, row, seed):
+    """Whether folds that are measured now belong to those of a file."""
+    words = known["command"].split()
+    if "--folds" in words:
+        place = words.index("--folds")
+        del words[place:place + 2]
+    return sorted(words) == sorted(["ppgn", *command(args, dataset, row, seed)])
+
+
+def numbers(text):
+    """The numbers of `1-3,7`."""
+    ends = [part.partition("-") for part in text.split(",")]
+    return [number for first, _, last in ends for number in range(int(first), int(last or first) + 1)]
 
 
 def shortened(cell):
@@ -92,12 +118,22 @@ def place(dataset, row, seed, fair):
     return os.path.join(RESULTS, dataset, f"{row}-{seed}{'-fair' if fair else ''}.json")
 
 
-def measure(args, dataset, row, seed, path):
-    name = os.path.basename(path).removesuffix(".json")
+def command(args, dataset, row, seed):
+    """The words of a cell's command, for all folds."""
     words = ["cv", dataset, *shlex.split(ROWS[row]), "--seed", str(seed)]
     words += ["--select", "validation"] if args.fair else []
-    words += ["--epochs", str(args.epochs)] if args.epochs else []
-    words += ["--folds", args.folds] if args.folds else []
+    return words + (["--epochs", str(args.epochs)] if args.epochs else [])
+
+
+def of_folds(words, folds):
+    """The same for these folds."""
+    return words + (["--folds", ",".join(map(str, folds))] if len(folds) < FOLDS else [])
+
+
+def measure(args, dataset, row, seed, path):
+    name = os.path.basename(path).removesuffix(".json")
+    every, folds = command(args, dataset, row, seed), missing_folds(path, args, dataset, row, seed)
+    words = of_folds(every, folds)
     print("ppgn", *words, file=sys.stderr, flush=True)
     folder = os.path.join(args.work, dataset, f"{name}-{args.epochs}-epochs" if args.epochs else name)
     resumed = os.path.exists(folder)
@@ -109,8 +145,44 @@ def measure(args, dataset, row, seed, path):
     result.pop("out")
     # Of a killed run that was resumed, the processor's time is not known.
     used = {} if resumed else {"cpu_seconds": processor_time() - before}
-    keep(path, {"command": " ".join(["ppgn", *words]), **where(), **used, **result})
+    result = {"command": " ".join(["ppgn", *words]), **where(), **used, **result}
+    known = known_cell(path)
+    if known and same_settings(known, args, dataset, row, seed):
+        result = merged(known, result)
+        result["command"] = " ".join(["ppgn", *of_folds(every, result["folds"])])
+    keep(path, result)
     print(f"{dataset} {name}: {headline(result)}", file=sys.stderr, flush=True)
+
+
+def merged(known, new):
+    """A cell with the folds of two measurements: what is read off the averaged curve is computed anew, what takes the other
+    metrics of each fold is left out."""
+    both = {**new, "command": None}
+    for name in ["at_epoch", "baseline"]:
+        both.pop(name, None)
+    order = sorted(known["folds"] + new["folds"])
+
+    def joined(old, added):
+        of_fold = {**dict(zip(known["folds"], old)), **dict(zip(new["folds"], added))}
+        return [of_fold[fold] for fold in order]
+
+    curves = joined(known["curves"], new["curves"])
+    curve = [statistics.mean(values) for values in zip(*curves, strict=True)]
+    best = max(range(len(curve)), key=curve.__getitem__)
+    at_best = [values[best] for values in curves]
+    both |= {"folds": order, "curves": curves, "curve_mean": curve, "epoch": best + 1,
+             "accuracy_mean": curve[best], "accuracy_std": statistics.stdev(at_best)}
+    if "fair" in new:
+        fair = {name: joined(known["fair"][name], new["fair"][name]) for name in ["epochs", "folds", "inner"]}
+        both["fair"] = {**fair, "mean": statistics.mean(fair["folds"]), "std": statistics.stdev(fair["folds"]),
+                        "inner_mean": statistics.mean(fair["inner"]), "validation": new["fair"]["validation"]}
+    for name in ["seconds", "seconds_training", "cpu_seconds"]:
+        both.pop(name, None)
+        if name in known and name in new:
+            both[name] = known[name] + new[name]
+    for name in ["commit", "processor"]:
+        both[name] = " and ".join(dict.fromkeys([*known[name].split(" and "), new[name]]))
+    return both
 
 
 def processor_time():

@@ -4,7 +4,7 @@ import html
 import math
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 230, 150, 46, 30, 62
-COLOURS = {"small": "#1d4ed8", "cosine": "#c2410c", "c100": "#db2777", "paper-1": "#15803d", "gin": "#7e22ce", "lin": "#a16207",
+COLOURS = {"modern": "#111827", "small": "#1d4ed8", "cosine": "#c2410c", "c100": "#db2777", "paper-1": "#15803d", "gin": "#7e22ce", "lin": "#a16207",
            "wl-svm": "#0e7490", "agnostic": "#6b7280"}
 
 
