@@ -3,6 +3,7 @@
 
     cargo build --release --features mpi
     python3 benches/cluster.py measure     times runs on this machine: benches/results/cluster.json, and a table
+    python3 benches/cluster.py rounds      one rank, two ranks and two processes that share nothing, in turn, on four workloads
     python3 benches/cluster.py predict     the model from that file: a check, a table, and docs/img/cluster.svg
 
 The model: an epoch takes `work / rate` on one rank, where `work` counts the multiplications of all graphs
@@ -30,35 +31,43 @@ RESULTS = os.path.join(ROOT, "benches", "results", "cluster.json")
 PLOT = os.path.join(ROOT, "docs", "img", "cluster.svg")
 RANKS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 LIMIT = 1024
+# What `rounds` times.
+WORKLOADS = [
+    ("NCI1", "--limit 1500 --batch 128 --epochs 4"),
+    ("MUTAG", "--batch 64 --space dense --epochs 40"),
+    ("MUTAG", "--epochs 40"),
+    ("PROTEINS", "--limit 300 --batch 64 --epochs 3"),
+]
 # A network of 25 Gbit/s with 20 microseconds per message: an assumption, not a measurement.
 BANDWIDTH, LATENCY = 25e9 / 8, 20e-6
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["measure", "predict"])
+    parser.add_argument("what", choices=["measure", "rounds", "predict"])
     parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=5, help="of `measure`")
+    parser.add_argument("--rounds", type=int, default=5, help="of `rounds`")
+    parser.add_argument("--bind-to", default="core", help="what mpirun binds a rank to: core or none")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     args = parser.parse_args()
-    measure(args) if args.what == "measure" else predict(args)
+    {"measure": measure, "rounds": rounds, "predict": predict}[args.what](args)
 
 
 # Measuring
 
 
-def command(args, out, data, limit, batch, ranks):
-    words = [args.ppgn, "train", data, "--limit", str(limit), "--batch", str(batch), "--epochs", str(args.epochs)]
-    words += ["--space", "dense", "--threads", "1", "--quiet", "--out", out]
-    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+def command(args, out, settings, ranks):
+    words = [args.ppgn, "train", *settings, "--threads", "1", "--quiet", "--out", out]
+    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", args.bind_to, "-n", str(ranks)]
     return launch + words if ranks > 1 else words
 
 
-def timed(args, data, limit, batch, ranks, copies=1):
+def timed(args, settings, ranks, copies=1):
     """Seconds of an epoch, the median of all but the first; of the slower of `copies` independent processes."""
     with tempfile.TemporaryDirectory() as folder:
         outs = [os.path.join(folder, str(i)) for i in range(copies)]
-        commands = [command(args, out, data, limit, batch, ranks) for out in outs]
+        commands = [command(args, out, settings, ranks) for out in outs]
         running = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for words in commands]
         assert all(process.wait() == 0 for process in running)
         return max(statistics.median(epochs(out)[1:]) for out in outs)
@@ -69,16 +78,37 @@ def epochs(out):
         return [json.loads(line)["seconds"] for line in lines]
 
 
+def dataset(args, name):
+    return os.path.join(args.data, "tu", f"{name}.zip")
+
+
+def rounds(args):
+    """One rank, two ranks and two processes that share nothing, in turn: how many times one rank's work per second each does."""
+    print("| | two ranks | two processes |\n| --- | --- | --- |", flush=True)
+    for name, settings in WORKLOADS:
+        words = [dataset(args, name), *settings.split()]
+        ranks, independent = [], []
+        for _ in range(args.rounds):
+            one = timed(args, words, 1)
+            ranks.append(one / timed(args, words, 2))
+            independent.append(2 * one / timed(args, words, 1, copies=2))
+        shown = (f"{', '.join(f'{x:.2f}' for x in found)}; median {statistics.median(found):.2f}" for found in (ranks, independent))
+        print(f"| {name} `{settings}` | {' | '.join(shown)} |", flush=True)
+
+
 def measure(args):
-    nci1, mutag = (os.path.join(args.data, "tu", name) for name in ["NCI1.zip", "MUTAG.zip"])
+    def seconds(name, limit, batch, ranks, copies=1):
+        settings = f"--limit {limit} --batch {batch} --epochs {args.epochs} --space dense"
+        return timed(args, [dataset(args, name), *settings.split()], ranks, copies)
+
     found = {
         "limit": LIMIT,
-        "one": timed(args, nci1, LIMIT, 128, 1),
-        "half": timed(args, nci1, LIMIT // 2, 64, 1),
-        "two": timed(args, nci1, LIMIT, 128, 2),
-        "independent": timed(args, nci1, LIMIT, 128, 1, copies=2),
-        "small_one": timed(args, mutag, 180, 8, 1),
-        "small_two": timed(args, mutag, 180, 8, 2),
+        "one": seconds("NCI1", LIMIT, 128, 1),
+        "half": seconds("NCI1", LIMIT // 2, 64, 1),
+        "two": seconds("NCI1", LIMIT, 128, 2),
+        "independent": seconds("NCI1", LIMIT, 128, 1, copies=2),
+        "small_one": seconds("MUTAG", 180, 8, 1),
+        "small_two": seconds("MUTAG", 180, 8, 2),
     }
     os.makedirs(os.path.dirname(RESULTS), exist_ok=True)
     with open(RESULTS, "w") as file:
