@@ -64,7 +64,8 @@ class Cell:
         maxima = [[max(curve) for curve in folds] for folds in curves]
         self.maxima = over_seeds([(statistics.mean(m), deviation(m)) for m in maxima])
         # Of the processor; where it is not known, of the epochs, which run on one thread each.
-        times = [one.get("cpu_seconds", one["seconds_training"]) for one in plain]
+        # Not where a run was paused (`"paused": true`, by hand): its clock went on.
+        times = [one.get("cpu_seconds", one["seconds_training"]) for one in plain if not one.get("paused")]
         self.seconds = statistics.mean(times) if times else None
 
     def folds(self):
@@ -291,7 +292,7 @@ def document(cells, paper, errors, pictures, results):
         training graphs, and the test fold is measured once (`ppgn cv --select validation`): what a user can expect. *Maxima*:
         the mean over the folds of every fold's own best epoch, because some published rows are that. *Seeds* is the
         standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed; where a
-        killed run was resumed (`small` on COLLAB), those of the clock on a busy machine."""))
+        killed run was resumed (`small` on COLLAB), those of the clock on a busy machine; none where a run was paused (`paper-1`)."""))
     for name in [name for name in SETS if any(cells[name, row].runs or cells[name, row].fair_runs for row in MEASURED)]:
         parts.append(f"### {SHORT.get(name, name)}{' (development)' if name in DEVELOPMENT else ''}\n")
         parts.append(measures(cells, paper, name))
