@@ -180,6 +180,8 @@ def merged(known, new):
         both.pop(name, None)
         if name in known and name in new:
             both[name] = known[name] + new[name]
+    if known.get("paused"):
+        both["paused"] = True
     for name in ["commit", "processor"]:
         both[name] = " and ".join(dict.fromkeys([*known[name].split(" and "), new[name]]))
     return both
