@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         (true, true) => format!("This build can use {}, and found no GPU.\n", apis().join(", ")),
         (true, false) => format!("This build can use {}.\n", apis().join(", ")),
     };
-    output::print(text.trim_end())?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@ use crate::run::{line, ppgn};
 #[test]
 fn a_build_without_gpu_support_says_how_to_get_one() {
     let text = line("devices").ok().out;
-    assert!(text.contains("cpu") && text.contains("--features wgpu"), "{text}");
+    assert!(text.contains("cpu") && text.contains("--features wgpu") && text.ends_with("\n"), "{text}");
     let v = line("devices --json").ok().json();
     assert!(v["cpu"]["cores"].as_u64().unwrap() > 0);
     assert_eq!((&v["built_with"], &v["gpus"]), (&serde_json::json!([]), &serde_json::json!([])));
