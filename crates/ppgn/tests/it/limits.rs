@@ -158,7 +158,7 @@ fn signalled(words: &str, after: Duration, signal: &str) -> (Option<i32>, Durati
     (child.wait().unwrap().code(), start.elapsed())
 }
 
-/// Whether these tests, and so what they start, ignore SIGHUP.
+/// Whether these tests, and so what they start, ignore SIGHUP: the first signal, so the lowest bit.
 fn hup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
