@@ -12,6 +12,7 @@ use mpi::topology::{Communicator, SimpleCommunicator};
 use ppgn_train::ranks::{Channel, Inbox, Link, Ranks};
 use std::fs::OpenOptions;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -60,6 +61,8 @@ struct Wire {
     seat: Seat,
     inbox: Arc<Inbox>,
     outgoing: Mutex<Sender<Outgoing>>,
+    /// The number of messages that were given to the thread and have not been sent.
+    unsent: Arc<AtomicUsize>,
 }
 
 /// Where this rank is among the others, and what it has.
@@ -98,7 +101,8 @@ impl Mpi {
         let inbox = Arc::new(Inbox::default());
         let (outgoing, queue) = channel();
         let (ready, connected) = sync_channel(1);
-        let arriving = inbox.clone();
+        let unsent = Arc::new(AtomicUsize::new(0));
+        let (arriving, sending) = (inbox.clone(), unsent.clone());
         let work = move || {
             let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Serialized) else {
                 return;
@@ -109,11 +113,12 @@ impl Mpi {
             if threading == Threading::Single || ready.send(seat).is_err() {
                 return;
             }
-            Post { world: Rc::new(world), inbox: arriving, queue, left: false, last: Instant::now() }.work();
+            let (world, last) = (Rc::new(world), Instant::now());
+            Post { world, inbox: arriving, queue, unsent: sending, left: false, last }.work();
         };
         let thread = std::thread::Builder::new().name("mpi".into()).spawn(work)?;
         let seat = connected.recv().map_err(|_| Error::Initialise)?;
-        let wire = Arc::new(Wire { seat, inbox, outgoing: Mutex::new(outgoing) });
+        let wire = Arc::new(Wire { seat, inbox, outgoing: Mutex::new(outgoing), unsent });
         Ok(Some(Mpi { wire, thread }))
     }
 
@@ -160,10 +165,14 @@ impl Link for Wire {
     }
 
     fn send(&self, to: usize, channel: Channel, message: Vec<u8>) {
+        self.unsent.fetch_add(1, Ordering::SeqCst);
         self.put(Outgoing::Message { to, tag: channel.0.into(), bytes: message });
     }
 
     fn flush(&self) {
+        if self.unsent.load(Ordering::SeqCst) == 0 {
+            return;
+        }
         let (sent, all_sent) = sync_channel(1);
         self.put(Outgoing::Flush(sent));
         // An error where the thread has ended: this rank has left.
@@ -171,12 +180,8 @@ impl Link for Wire {
     }
 
     fn receive(&self, from: Option<usize>, channel: Channel) -> ppgn_train::Result<(usize, Vec<u8>)> {
-        if let Some(found) = self.inbox.look(from, channel)? {
-            return Ok(found);
-        }
         // The thread may be in a pause: nobody was waiting.
-        self.put(Outgoing::Look);
-        self.inbox.take(from, channel)
+        self.inbox.take(from, channel, || self.put(Outgoing::Look))
     }
 
     fn look(&self, from: Option<usize>, channel: Channel) -> ppgn_train::Result<Option<(usize, Vec<u8>)>> {
@@ -200,6 +205,8 @@ struct Post {
     world: Rc<SimpleCommunicator>,
     inbox: Arc<Inbox>,
     queue: Receiver<Outgoing>,
+    /// The number of messages in the queue, or on their way.
+    unsent: Arc<AtomicUsize>,
     /// Whether this rank has left.
     left: bool,
     /// When a message was sent or arrived last, or somebody began to wait for one.
@@ -218,8 +225,9 @@ impl Post {
                 std::thread::yield_now();
                 self.queue.try_recv().map_err(|e| e == TryRecvError::Disconnected)
             } else {
+                // Whoever begins to wait ends the pause. Every look takes time from those that compute on the same core.
                 let pause = if waiting { WAITING } else { IDLE };
-                self.queue.recv_timeout(pause.min(quiet)).map_err(|e| e == RecvTimeoutError::Disconnected)
+                self.queue.recv_timeout(pause).map_err(|e| e == RecvTimeoutError::Disconnected)
             };
             match next {
                 Ok(outgoing) => self.send_waiting(outgoing, &mut parts),
@@ -235,10 +243,13 @@ impl Post {
     fn send_waiting(&mut self, outgoing: Outgoing, parts: &mut Parts) {
         let mut waiting = vec![outgoing];
         waiting.extend(std::iter::from_fn(|| self.queue.try_recv().ok()));
-        let (mut messages, mut flushed) = (Vec::new(), Vec::new());
+        let (mut messages, mut flushed, mut given) = (Vec::new(), Vec::new(), 0);
         for outgoing in waiting {
             match outgoing {
-                Outgoing::Message { to, tag, bytes } => messages.push((to, tag, bytes)),
+                Outgoing::Message { to, tag, bytes } => {
+                    messages.push((to, tag, bytes));
+                    given += 1;
+                }
                 Outgoing::Leave(why) if !self.left => {
                     let why = why.map_or_else(Vec::new, |why| format!("!{why}").into_bytes());
                     let others = (0..self.world.size()).filter(|&to| to != self.world.rank());
@@ -250,6 +261,7 @@ impl Post {
             }
         }
         self.send(&messages, parts);
+        self.unsent.fetch_sub(given, Ordering::SeqCst);
         // Whoever asked is waiting for it.
         for sent in flushed {
             let _ = sent.send(());

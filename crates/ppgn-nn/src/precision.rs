@@ -205,7 +205,7 @@ impl Values {
     pub fn write(&self, to: &mut Vec<u8>) {
         // Into chunks of constant length, which a compiler makes one copy.
         let start = to.len();
-        to.resize(start + self.len() * self.precision().bytes(), 0);
+        to.resize(start + self.bytes(), 0);
         each!(self, v => {
             let (chunks, _) = to[start..].as_chunks_mut();
             chunks.iter_mut().zip(v).for_each(|(chunk, x)| *chunk = x.to_le_bytes());
@@ -219,6 +219,35 @@ impl Values {
             Precision::F32 => Values::F32(chunks(bytes, f32::from_le_bytes)),
             Precision::F64 => Values::F64(chunks(bytes, f64::from_le_bytes)),
         })
+    }
+
+    /// The number of bytes that they take [written](Values::write).
+    pub fn bytes(&self) -> usize {
+        self.len() * self.precision().bytes()
+    }
+
+    /// Adds, number by number, others that were [written](Values::write) as bytes.
+    ///
+    /// ```
+    /// use ppgn_nn::Values;
+    /// let (mut sum, mut bytes) = (Values::F32(vec![1.0, 2.0]), Vec::new());
+    /// Values::F32(vec![0.5, 0.25]).write(&mut bytes);
+    /// sum.add_written(&bytes);
+    /// assert_eq!(sum, Values::F32(vec![1.5, 2.25]));
+    /// ```
+    ///
+    /// # Panics
+    /// If there are more or fewer bytes.
+    pub fn add_written(&mut self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.bytes(), "numbers of another length cannot be added");
+        match self {
+            Values::F32(sum) => {
+                sum.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, y)| *x += f32::from_le_bytes(*y))
+            }
+            Values::F64(sum) => {
+                sum.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, y)| *x += f64::from_le_bytes(*y))
+            }
+        }
     }
 
     /// Copies `from` to the positions starting at `start`.

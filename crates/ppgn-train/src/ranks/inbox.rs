@@ -45,21 +45,33 @@ impl Inbox {
 
     /// The number of threads that wait for a message.
     pub fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// The next message of a channel, from this rank or from any. An error if there is none and the sender has left (any, where
-    /// it may be from any), or a rank where something went wrong.
-    pub fn take(&self, from: Option<usize>, channel: Channel) -> Result<(usize, Vec<u8>)> {
+    /// it may be from any), or a rank where something went wrong. Where it has to wait, it counts as [waiting](Inbox::waiting)
+    /// first and then calls `waits`, once.
+    pub fn take(
+        &self,
+        from: Option<usize>,
+        channel: Channel,
+        waits: impl FnOnce(),
+    ) -> Result<(usize, Vec<u8>)> {
         let mut state = self.state();
-        loop {
-            if let Some(message) = state.next(from, channel)? {
-                return Ok(message);
-            }
-            self.waiting.fetch_add(1, Ordering::Relaxed);
-            state = self.arrived.wait(state).unwrap_or_else(|e| e.into_inner());
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if let Some(message) = state.next(from, channel)? {
+            return Ok(message);
         }
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        waits();
+        let found = loop {
+            match state.next(from, channel) {
+                Ok(None) => state = self.arrived.wait(state).unwrap_or_else(|e| e.into_inner()),
+                Ok(Some(message)) => break Ok(message),
+                Err(e) => break Err(e),
+            }
+        };
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        found
     }
 
     /// The same without waiting: `None` if there is no message yet.
@@ -99,17 +111,37 @@ mod tests {
         inbox.put(1, b, vec![3]);
         inbox.put(1, a, vec![4]);
         assert_eq!(inbox.look(Some(3), a).unwrap(), None);
-        assert_eq!(inbox.take(Some(2), a).unwrap(), (2, vec![2]));
-        assert_eq!(inbox.take(None, a).unwrap(), (1, vec![1]));
+        assert_eq!(inbox.take(Some(2), a, || ()).unwrap(), (2, vec![2]));
+        assert_eq!(inbox.take(None, a, || ()).unwrap(), (1, vec![1]));
         inbox.left(1, None);
-        assert_eq!(inbox.take(Some(1), a).unwrap(), (1, vec![4]), "what was sent before is still there");
-        assert!(matches!(inbox.take(Some(1), a), Err(Error::Rank { rank: 1, .. })));
-        assert_eq!(inbox.take(Some(1), b).unwrap(), (1, vec![3]));
+        assert_eq!(
+            inbox.take(Some(1), a, || ()).unwrap(),
+            (1, vec![4]),
+            "what was sent before is still there"
+        );
+        assert!(matches!(inbox.take(Some(1), a, || ()), Err(Error::Rank { rank: 1, .. })));
+        assert_eq!(inbox.take(Some(1), b, || ()).unwrap(), (1, vec![3]));
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| inbox.take(Some(2), a));
+            let waiting = scope.spawn(|| inbox.take(Some(2), a, || ()));
             inbox.left(3, Some("its disk is full"));
             let error = waiting.join().unwrap().unwrap_err();
             assert_eq!(error.to_string(), "rank 3: its disk is full");
+        });
+    }
+
+    #[test]
+    fn whoever_waits_counts_before_it_says_so_and_not_longer_than_it_waits() {
+        let (inbox, a) = (Inbox::default(), Channel(10));
+        inbox.put(1, a, vec![1]);
+        inbox.take(None, a, || panic!("a message is there")).unwrap();
+        std::thread::scope(|scope| {
+            let (said, heard) = std::sync::mpsc::channel();
+            let counted = || said.send(inbox.waiting()).unwrap();
+            let waiting = scope.spawn(|| inbox.take(None, a, counted));
+            assert_eq!(heard.recv().unwrap(), 1);
+            inbox.put(1, a, vec![2]);
+            assert_eq!(waiting.join().unwrap().unwrap(), (1, vec![2]));
+            assert_eq!(inbox.waiting(), 0);
         });
     }
 }

@@ -103,7 +103,7 @@ impl Link for Threads {
     fn flush(&self) {}
 
     fn receive(&self, from: Option<usize>, channel: Channel) -> Result<(usize, Vec<u8>)> {
-        self.inboxes[self.rank].take(from, channel)
+        self.inboxes[self.rank].take(from, channel, || ())
     }
 
     fn look(&self, from: Option<usize>, channel: Channel) -> Result<Option<(usize, Vec<u8>)>> {

@@ -12,7 +12,7 @@
 use super::link::{Channel, Link};
 use crate::error::{Error, Result};
 use crate::share::add_up;
-use ppgn_nn::Values;
+use ppgn_nn::{Precision, Values};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,34 +102,35 @@ fn range(length: usize, part: usize, of: usize) -> Range<usize> {
     length * part / of..length * (part + 1) / of
 }
 
+/// Adds up arrays over all ranks, and the loss of the last one.
 fn reduce(link: &dyn Link, mut arrays: Vec<Array>) -> Result<Vec<Array>> {
-    let Some(last) = arrays.last() else { return Ok(arrays) };
-    let (precision, loss) = (last.values.precision(), last.loss);
-    let mut numbers = Values::zeros(precision, arrays.iter().map(|array| array.values.len()).sum());
-    let mut start = 0;
-    for Array { values, .. } in &arrays {
-        numbers.put(start, values);
-        start += values.len();
-    }
+    let Some(loss) = arrays.last().map(|last| last.loss.unwrap_or(0.0)) else { return Ok(arrays) };
     let losses = match link.size() {
-        2 => sum_of_two(link, &mut numbers, loss.unwrap_or(0.0))?,
-        _ => sum_of_all(link, &mut numbers, loss.unwrap_or(0.0))?,
+        2 => sum_of_two(link, &mut arrays, loss)?,
+        _ => sum_of_all(link, &mut arrays, loss)?,
     };
     link.flush();
-    start = 0;
-    for Array { values, loss } in &mut arrays {
-        *values = numbers.part(start..start + values.len());
-        start += values.len();
-        *loss = loss.map(|_| losses);
-    }
+    arrays.iter_mut().for_each(|array| array.loss = array.loss.map(|_| losses));
     Ok(arrays)
 }
 
-fn sum_of_all(link: &dyn Link, numbers: &mut Values, loss: f64) -> Result<f64> {
-    let (rank, size) = (link.rank(), link.size());
+/// Arrays as one.
+fn joined(arrays: &[Array]) -> Values {
+    let precision = arrays.first().map_or(Precision::F64, |array| array.values.precision());
+    let mut numbers = Values::zeros(precision, arrays.iter().map(|array| array.values.len()).sum());
+    let mut start = 0;
+    for Array { values, .. } in arrays {
+        numbers.put(start, values);
+        start += values.len();
+    }
+    numbers
+}
+
+fn sum_of_all(link: &dyn Link, arrays: &mut [Array], loss: f64) -> Result<f64> {
+    let (rank, size, mut numbers) = (link.rank(), link.size(), joined(arrays));
     let others = || (0..size).filter(|&other| other != rank);
     for to in others() {
-        send(link, to, &numbers.part(range(numbers.len(), to, size)), loss);
+        send(link, to, &[&numbers.part(range(numbers.len(), to, size))], loss);
     }
     let mine = numbers.part(range(numbers.len(), rank, size));
     let mut of_ranks = Vec::with_capacity(size);
@@ -151,30 +152,51 @@ fn sum_of_all(link: &dyn Link, numbers: &mut Values, loss: f64) -> Result<f64> {
         let sum = Values::read(numbers.precision(), &message).filter(|sum| sum.len() == at.len());
         numbers.put(at.start, &sum.ok_or_else(|| cut(from))?);
     }
+    let mut start = 0;
+    for Array { values, .. } in arrays {
+        *values = numbers.part(start..start + values.len());
+        start += values.len();
+    }
     Ok(losses)
 }
 
-/// The sum of two addends does not depend on their order.
-fn sum_of_two(link: &dyn Link, numbers: &mut Values, loss: f64) -> Result<f64> {
+/// The sum of two addends does not depend on their order, so each adds what the other sent to its own.
+fn sum_of_two(link: &dyn Link, arrays: &mut [Array], loss: f64) -> Result<f64> {
     let other = 1 - link.rank();
-    send(link, other, numbers, loss);
-    let (others, of_other) = receive(link, other, numbers)?;
-    numbers.add(&others);
-    Ok(loss + of_other)
+    let own: Vec<&Values> = arrays.iter().map(|array| &array.values).collect();
+    send(link, other, &own, loss);
+    let (message, of_other) = received(link, other)?;
+    let mut rest = &message[HEAD..];
+    for Array { values, .. } in arrays {
+        let (bytes, after) = rest.split_at_checked(values.bytes()).ok_or_else(|| cut(other))?;
+        values.add_written(bytes);
+        rest = after;
+    }
+    if rest.is_empty() { Ok(loss + of_other) } else { Err(cut(other)) }
 }
 
-fn send(link: &dyn Link, to: usize, part: &Values, loss: f64) {
-    let mut message = loss.to_le_bytes().to_vec();
-    part.write(&mut message);
+/// The bytes of the loss, before the numbers.
+const HEAD: usize = 8;
+
+fn send(link: &dyn Link, to: usize, parts: &[&Values], loss: f64) {
+    let mut message = Vec::with_capacity(HEAD + parts.iter().map(|part| part.bytes()).sum::<usize>());
+    message.extend(loss.to_le_bytes());
+    parts.iter().for_each(|part| part.write(&mut message));
     link.send(to, Channel::PARTS, message);
 }
 
-/// What another rank sent: numbers like these, and its loss.
-fn receive(link: &dyn Link, from: usize, like: &Values) -> Result<(Values, f64)> {
+/// What another rank sent: its message, and the loss that it begins with.
+fn received(link: &dyn Link, from: usize) -> Result<(Vec<u8>, f64)> {
     let (_, message) = link.receive(Some(from), Channel::PARTS)?;
-    let (head, body) = message.split_first_chunk().ok_or_else(|| cut(from))?;
-    let part = Values::read(like.precision(), body).filter(|part| part.len() == like.len());
-    Ok((part.ok_or_else(|| cut(from))?, f64::from_le_bytes(*head)))
+    let loss = f64::from_le_bytes(*message.first_chunk().ok_or_else(|| cut(from))?);
+    Ok((message, loss))
+}
+
+/// Numbers like these that another rank sent, and its loss.
+fn receive(link: &dyn Link, from: usize, like: &Values) -> Result<(Values, f64)> {
+    let (message, loss) = received(link, from)?;
+    let part = Values::read(like.precision(), &message[HEAD..]).filter(|part| part.len() == like.len());
+    Ok((part.ok_or_else(|| cut(from))?, loss))
 }
 
 fn cut(rank: usize) -> Error {
