@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn whoever_waits_counts_before_it_says_so_and_not_longer_than_it_waits() {
-        let (inbox, a) = (Inbox::default(), Channel(10));
+        let (inbox, a) = (&Inbox::default(), Channel(10));
         inbox.put(1, a, vec![1]);
         inbox.take(None, a, || panic!("a message is there")).unwrap();
         std::thread::scope(|scope| {
             let (said, heard) = std::sync::mpsc::channel();
-            let counted = || said.send(inbox.waiting()).unwrap();
-            let waiting = scope.spawn(|| inbox.take(None, a, counted));
+            let counted = move || said.send(inbox.waiting()).unwrap();
+            let waiting = scope.spawn(move || inbox.take(None, a, counted));
             assert_eq!(heard.recv().unwrap(), 1);
             inbox.put(1, a, vec![2]);
             assert_eq!(waiting.join().unwrap().unwrap(), (1, vec![2]));
