@@ -33,6 +33,7 @@ FOLDS = 10
 # A row of the table: its settings on the command line.
 ROWS = {
     "modern": "--preset modern",
+    "modern-3": "--preset modern",
     "small": "--preset small",
     "paper-1": "--preset paper-1",
     "gin": "--preset small --order 1 --norm none --pooling sum",
@@ -41,6 +42,8 @@ ROWS = {
     "cosine": "--preset small --schedule cosine",
     "c100": "--preset small --schedule cosine --ema 0.99",
 }
+# How many networks a row averages the predictions of, where it is not one: seed s of such a row is of networks 3s to 3s + 2.
+AVERAGED = {"modern-3": 3}
 
 
 def main():
@@ -120,9 +123,14 @@ def place(dataset, row, seed, fair):
 
 def command(args, dataset, row, seed):
     """The words of a cell's command, for all folds."""
-    words = ["cv", dataset, *shlex.split(ROWS[row]), "--seed", str(seed)]
+    words = ["cv", dataset, *shlex.split(ROWS[row]), *seeding(AVERAGED.get(row, 1), seed)]
     words += ["--select", "validation"] if args.fair else []
     return words + (["--epochs", str(args.epochs)] if args.epochs else [])
+
+
+def seeding(networks, seed):
+    """The seed, or the seeds of several networks whose predictions are averaged: no two of these share one."""
+    return ["--seed", str(seed)] if networks == 1 else ["--seeds", f"{networks * seed}-{networks * (seed + 1) - 1}"]
 
 
 def of_folds(words, folds):
@@ -158,7 +166,7 @@ def merged(known, new):
     """A cell with the folds of two measurements: what is read off the averaged curve is computed anew, what takes the other
     metrics of each fold is left out."""
     both = {**new, "command": None}
-    for name in ["at_epoch", "baseline"]:
+    for name in ["at_epoch", "baseline", "alone"]:
         both.pop(name, None)
     order = sorted(known["folds"] + new["folds"])
 
@@ -173,7 +181,8 @@ def merged(known, new):
     both |= {"folds": order, "curves": curves, "curve_mean": curve, "epoch": best + 1,
              "accuracy_mean": curve[best], "accuracy_std": statistics.stdev(at_best)}
     if "fair" in new:
-        fair = {name: joined(known["fair"][name], new["fair"][name]) for name in ["epochs", "folds", "inner"]}
+        per_fold = [name for name in ["epochs", "folds", "inner", "inner_curves"] if name in known["fair"] and name in new["fair"]]
+        fair = {name: joined(known["fair"][name], new["fair"][name]) for name in per_fold}
         both["fair"] = {**fair, "mean": statistics.mean(fair["folds"]), "std": statistics.stdev(fair["folds"]),
                         "inner_mean": statistics.mean(fair["inner"]), "validation": new["fair"]["validation"]}
     for name in ["seconds", "seconds_training", "cpu_seconds"]:

@@ -216,13 +216,25 @@ impl<'a> Truth<'a> {
             let item = move |row| Some((row, self.items.at(g as usize, labelling.place(row))?));
             labelling.rows(g).filter_map(item)
         };
-        let rows: Vec<(usize, usize)> = graphs.iter().flat_map(known).collect();
-        let predicted: Vec<f64> = rows.iter().flat_map(|&(_, item)| numbers(item)).copied().collect();
-        let values =
-            || rows.iter().flat_map(|&(row, _)| labelling.values(row)).copied().collect::<Vec<f64>>();
+        let (rows, items): (Vec<usize>, Vec<usize>) = graphs.iter().flat_map(known).unzip();
+        let predicted: Vec<f64> = items.iter().flat_map(|&item| numbers(item)).copied().collect();
+        self.figures_of_rows(&rows, &predicted)
+    }
+
+    /// The figures of what was predicted, row by row, for all that is known of these graphs. Nothing where the data does not have
+    /// what the run predicts, or has other rows.
+    pub(crate) fn figures_of_known(&self, graphs: &[u32], predicted: &[f64]) -> Option<Part> {
+        let rows: Vec<usize> = self.labelling.as_ref()?.rows_of(graphs).collect();
+        let fit = rows.len() * self.settings.goal.outputs() == predicted.len();
+        Some(self.figures_of_rows(&rows, predicted).filter(|_| fit)?.0)
+    }
+
+    fn figures_of_rows(&self, rows: &[usize], predicted: &[f64]) -> Option<(Part, Vec<Vec<u64>>)> {
+        let labelling = self.labelling.as_ref()?;
+        let values = || rows.iter().flat_map(|&row| labelling.values(row)).copied().collect::<Vec<f64>>();
         match &self.settings.goal {
             Goal::Classes(classes) => {
-                let truth: Vec<Option<usize>> = rows.iter().map(|&(row, _)| labelling.class(row)).collect();
+                let truth: Vec<Option<usize>> = rows.iter().map(|&row| labelling.class(row)).collect();
                 truth.iter().any(Option::is_some).then(|| {
                     let found = classification(&truth, &predicted, classes.len());
                     (Part::of_classes(found.log_loss.unwrap_or(0.0), &found), found.confusion)

@@ -108,6 +108,21 @@ pub struct Epoch {
     pub last: Option<Last>,
 }
 
+/// The predictions after an epoch, for an average over several runs: one line of `predictions.jsonl`. Probabilities, or values
+/// in the targets' own units, row by row of what is known of the graphs of a set, in their order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predictions {
+    /// The epoch, counted from 1.
+    pub epoch: usize,
+    /// For the validation set; none without one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub validation: Vec<f64>,
+    /// For the test set; none without one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub test: Vec<f64>,
+}
+
 /// The figures of an epoch's last weights, where others stand for the epoch.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,6 +216,19 @@ impl Sums {
     /// Its scores, row by row.
     pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
+    }
+
+    /// The predictions behind these scores: probabilities, or values in the targets' own units; row by row.
+    pub(crate) fn predictions(&self, prepared: &Prepared) -> Vec<f64> {
+        match &prepared.goal {
+            Goal::Classes(classes) => self.scores.chunks(classes.len()).flat_map(softmax).collect(),
+            Goal::Labels(_) => self.scores.iter().map(|&score| sigmoid(score)).collect(),
+            Goal::Targets(_) => {
+                let scaling = prepared.scaling.iter().cycle();
+                let values = self.scores.iter().zip(scaling).map(|(x, s)| x * s.deviation + s.mean);
+                values.zip(prepared.reference(&self.graphs)).map(|(value, part)| value + part).collect()
+            }
+        }
     }
 
     /// The figures of the set.

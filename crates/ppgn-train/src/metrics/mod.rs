@@ -15,7 +15,7 @@ mod selection;
 mod values;
 
 pub use classes::{ClassMetrics, classification, prior};
-pub use epoch::{Best, Epoch, Last, Part};
+pub use epoch::{Best, Epoch, Last, Part, Predictions};
 pub use labels::{LabelMetrics, multi_label};
 pub use measured::{Measured, Sets};
 pub use metric::Metric;

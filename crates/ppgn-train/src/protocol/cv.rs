@@ -1,7 +1,9 @@
 //! Cross-validation: one run per fold, by the protocol of the paper's Table 1 (ten folds, their test curves averaged, the best
-//! epoch of the average), and by the fair one of Errica et al. 2020, where the test sets have no say in the epoch.
+//! epoch of the average), and by the fair one of Errica et al. 2020, where the test sets have no say in the epoch. With several
+//! seeds a fold has a network per seed, and what is measured is the average of their predictions.
 
 use super::curve::{Averaged, average};
+use super::fold::{Fold, curve};
 use super::jobs::{Finished, Job, JobWatcher, Workers, all_finished, run_jobs};
 use super::numbers::numbers;
 use super::spread::{Spread, Spreads};
@@ -21,11 +23,14 @@ pub const RANDOM_FOLDS: usize = 10;
 /// The share of the training folds that selects the epoch in the fair protocol.
 pub const VALIDATION: f64 = 0.1;
 
-/// A cross-validation: one run per fold.
+/// A cross-validation: one run per fold, or one per fold and seed.
 #[derive(Debug, Clone)]
 pub struct Cv {
     folder: PathBuf,
     folds: Vec<usize>,
+    /// The seeds whose predictions are averaged; empty where a fold has one run.
+    seeds: Vec<u64>,
+    /// Seed by seed, fold by fold.
     jobs: Vec<Job>,
 }
 
@@ -36,8 +41,15 @@ pub struct CvReport {
     pub dataset: String,
     /// The preset.
     pub preset: String,
-    /// The seed.
+    /// The seed; of several, the first.
     pub seed: u64,
+    /// The seeds of the networks whose predictions are averaged, where there are several: all figures are those of the averaged
+    /// predictions then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<u64>,
+    /// The figures of each of these networks on its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alone: Vec<Alone>,
     /// Epochs of every fold.
     pub epochs: usize,
     /// The numbers of the folds.
@@ -71,6 +83,22 @@ pub struct CvReport {
     pub fair: Option<Fair>,
 }
 
+/// What the networks of one seed give on their own, in a cross-validation that averages over several.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alone {
+    /// The seed.
+    pub seed: u64,
+    /// The best epoch of the mean curve; `None` where folds stopped early, so that there is none.
+    pub epoch: Option<usize>,
+    /// The mean of the metric over the folds at that epoch.
+    pub mean: Option<f64>,
+    /// The sample standard deviation over the folds; `None` for a single fold.
+    pub std: Option<f64>,
+    /// The mean by the fair protocol, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair: Option<f64>,
+}
+
 /// The result of the fair protocol: in every fold the epoch is selected on a part of the training folds, and the test set is
 /// measured once, at that epoch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,6 +120,8 @@ pub struct Fair {
     pub inner: Vec<Option<f64>>,
     /// Its mean over the folds; `None` where it is undefined in one.
     pub inner_mean: Option<f64>,
+    /// The metric on that part, fold by fold and epoch by epoch; a fold ends early where it is undefined.
+    pub inner_curves: Vec<Vec<f64>>,
 }
 
 impl Cv {
@@ -99,6 +129,18 @@ impl Cv {
     /// random ones. `folds` selects some by number; empty means all. The request's division is ignored. Where the best epoch is
     /// to be selected on a validation set, that is a part of the training folds.
     pub fn new(request: &Request<'_>, folds: &[usize], folder: impl AsRef<Path>) -> Result<Self> {
+        Cv::of_seeds(request, folds, &[], folder)
+    }
+
+    /// The same with several seeds, which must differ: a run per seed and fold, `seed-0/fold-1` and so on. The runs of a fold
+    /// have the split that the first seed draws, and differ in their weights and batches only; their predictions are averaged
+    /// epoch by epoch. Without seeds it is [`Cv::new`].
+    pub fn of_seeds(
+        request: &Request<'_>,
+        folds: &[usize],
+        seeds: &[u64],
+        folder: impl AsRef<Path>,
+    ) -> Result<Self> {
         let (folder, dataset) = (folder.as_ref().to_path_buf(), request.dataset);
         let given = dataset.folds().len();
         let of = if given > 0 { given } else { RANDOM_FOLDS };
@@ -107,20 +149,38 @@ impl Cv {
             let name = dataset.name();
             return Err(Error::settings(format!("{name} has no fold {fold}: its folds are 1 to {of}")));
         }
+        if !seeds.is_empty() && request.limit.is_some() {
+            return Err(Error::settings(
+                "several seeds need all graphs of the data: each seed would draw others",
+            ));
+        }
         let fair = request.overrides.select.is_some_and(|select| select.validation);
-        let job = |&fold: &usize| {
-            let dealt = (given == 0).then_some(of);
+        let job = |seed: Option<u64>, fold: usize| {
+            let (dealt, by) = ((given == 0).then_some(of), seeds.first().copied());
             let division = match (fair, dealt) {
-                (true, of) => Division::Nested { fold, of, validation: VALIDATION },
+                (true, of) => Division::Nested { fold, of, validation: VALIDATION, by },
                 (false, None) => Division::Fold(fold),
-                (false, Some(of)) => Division::Dealt { fold, of },
+                (false, Some(of)) => Division::Dealt { fold, of, by },
             };
-            let path = folder.join(format!("fold-{fold}"));
-            let settings = Settings::resolve(&Request { division, ..request.clone() })?;
-            Ok(Job { name: format!("fold {fold}"), path, settings })
+            let mut request = Request { division, ..request.clone() };
+            request.overrides.seed = seed.or(request.overrides.seed);
+            let mut settings = Settings::resolve(&request)?;
+            settings.training.keep_predictions = seed.is_some();
+            let (mut path, mut name) = (folder.clone(), format!("fold {fold}"));
+            if let Some(seed) = seed {
+                path.push(format!("seed-{seed}"));
+                name = format!("seed {seed}, {name}");
+            }
+            path.push(format!("fold-{fold}"));
+            Ok(Job { name, path, settings })
         };
-        let jobs = folds.iter().map(job).collect::<Result<_>>()?;
-        Ok(Cv { folder, folds, jobs })
+        let of_all = |seed: Option<u64>| folds.iter().map(move |&fold| (seed, fold));
+        let every: Vec<_> = match seeds {
+            [] => of_all(None).collect(),
+            _ => seeds.iter().flat_map(|&seed| of_all(Some(seed))).collect(),
+        };
+        let jobs = every.into_iter().map(|(seed, fold)| job(seed, fold)).collect::<Result<_>>()?;
+        Ok(Cv { folder, folds, seeds: seeds.to_vec(), jobs })
     }
 
     /// Its runs.
@@ -137,14 +197,39 @@ impl Cv {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<CvReport>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
-        let report = self.report(&all_finished(&self.jobs, ended)?)?;
+        let report = self.report(dataset, &all_finished(&self.jobs, ended)?)?;
         if session.leads() {
             write_json(&self.folder.join("cv.json"), &report)?;
         }
         Ok(Some(report))
     }
 
-    fn report(&self, finished: &[Finished]) -> Result<CvReport> {
+    fn report(&self, dataset: &Dataset, finished: &[Finished]) -> Result<CvReport> {
+        let all: Vec<(&Job, &Finished)> = self.jobs.iter().zip(finished).collect();
+        // Seed by seed.
+        let rows: Vec<&[(&Job, &Finished)]> = all.chunks(self.folds.len().max(1)).collect();
+        let singles = |row: &[(&Job, &Finished)]| {
+            row.iter().map(|(job, f)| Fold::of(job, f)).collect::<Result<Vec<_>>>()
+        };
+        let alone = rows.iter().map(|row| singles(row)).collect::<Result<Vec<Vec<Fold>>>>()?;
+        if self.seeds.is_empty() {
+            return self.of_folds(alone.first().map_or(&[], Vec::as_slice));
+        }
+        let averaged = |i: usize| {
+            let members: Vec<(&Job, &Finished)> = rows.iter().map(|row| row[i]).collect();
+            Fold::averaged(&members, dataset)
+        };
+        let together = (0..self.folds.len()).map(averaged).collect::<Result<Vec<Fold>>>()?;
+        let each =
+            alone.iter().zip(&self.seeds).map(|(folds, &seed)| Ok(self.of_folds(folds)?.alone_of(seed)));
+        Ok(CvReport {
+            seeds: self.seeds.clone(),
+            alone: each.collect::<Result<_>>()?,
+            ..self.of_folds(&together)?
+        })
+    }
+
+    fn of_folds(&self, folds: &[Fold]) -> Result<CvReport> {
         let Some(first) = self.jobs.first() else {
             return Err(Error::settings("there is no fold to average over"));
         };
@@ -152,23 +237,20 @@ impl Cv {
         let goal = &settings.goal;
         let metric = settings.training.select.metric.resolved(goal);
         let division = settings.trained().map(|trained| &trained.division);
-        let mut curves = Vec::new();
-        for (job, fold) in self.jobs.iter().zip(finished) {
-            curves.push(curve(job, fold, metric)?);
-        }
+        let curves: Vec<Vec<f64>> = folds.iter().map(|fold| curve(&fold.test, metric)).collect();
         let averaged = averaged(&curves, metric);
         // The test sets at one epoch of all folds.
-        let at = |epoch: usize| -> Option<Vec<&Part>> {
-            finished.iter().map(|fold| fold.epochs.get(epoch - 1)?.test.as_ref()).collect()
-        };
+        let at =
+            |epoch: usize| folds.iter().map(|fold| fold.test.get(epoch - 1)).collect::<Option<Vec<&Part>>>();
         let at_epoch = averaged.as_ref().and_then(|a| at(a.epoch)).map(|parts| Spreads::of(goal, &parts));
         let accuracy = at_epoch.as_ref().and_then(|figures| figures.get(Metric::Accuracy));
-        let baseline: Option<Vec<&Part>> =
-            finished.iter().map(|fold| Some(&fold.summary.sets.as_ref()?.test.as_ref()?.baseline)).collect();
+        let baseline: Option<Vec<&Part>> = folds.iter().map(|fold| fold.baseline.as_ref()).collect();
         Ok(CvReport {
             dataset: settings.dataset.clone(),
             preset: settings.preset().to_string(),
             seed: settings.training.seed,
+            seeds: Vec::new(),
+            alone: Vec::new(),
             epochs: settings.training.epochs,
             folds: self.folds.clone(),
             folds_are: match division {
@@ -180,32 +262,31 @@ impl Cv {
             accuracy_std: accuracy.and_then(|a| a.std),
             curves,
             curve_mean: averaged.map(|a| a.curve).unwrap_or_default(),
-            seconds_training: finished.iter().map(|fold| fold.seconds).sum(),
+            seconds_training: folds.iter().map(|fold| fold.seconds).sum(),
             metric: metric.field(),
             at_epoch,
             baseline: baseline.map(|parts| Spreads::of(goal, &parts)),
             fair: match division {
-                Some(Division::Nested { validation, .. }) => Some(fair(finished, goal, metric, *validation)?),
+                Some(Division::Nested { validation, .. }) => Some(fair(folds, goal, metric, *validation)?),
                 _ => None,
             },
         })
     }
 }
 
-/// The metric on the test set of a fold, epoch by epoch; it ends early where it is undefined.
-fn curve(job: &Job, fold: &Finished, metric: Metric) -> Result<Vec<f64>> {
-    let mut curve = Vec::with_capacity(fold.epochs.len());
-    for epoch in &fold.epochs {
-        let Some(part) = &epoch.test else {
-            let path = job.path.join("metrics.jsonl");
-            return Err(Error::Run { path, message: "an epoch has no test set".into() });
-        };
-        match metric.value(part) {
-            Some(value) => curve.push(value),
-            None => break,
+impl CvReport {
+    /// What matters of it where it is one of several.
+    fn alone_of(&self, seed: u64) -> Alone {
+        let metric = Metric::ALL.into_iter().find(|metric| metric.field() == self.metric).unwrap_or_default();
+        let figure = self.at_epoch.as_ref().and_then(|figures| figures.get(metric));
+        Alone {
+            seed,
+            epoch: self.epoch,
+            mean: figure.map(|figure| figure.mean),
+            std: figure.and_then(|figure| figure.std),
+            fair: self.fair.as_ref().and_then(|fair| fair.mean),
         }
     }
-    Ok(curve)
 }
 
 /// The tables' average of curves, and their best epoch; nothing where they end at different epochs.
@@ -220,22 +301,26 @@ fn averaged(curves: &[Vec<f64>], metric: Metric) -> Option<Averaged> {
 }
 
 /// The fair protocol's result: every fold at its own epoch.
-fn fair(finished: &[Finished], goal: &Goal, metric: Metric, validation: f64) -> Result<Fair> {
-    let parts: Option<Vec<&Part>> = finished.iter().map(|fold| fold.summary.best.test.as_ref()).collect();
-    let parts = parts.ok_or_else(|| Error::Incomplete("a fold has no test set".into()))?;
-    let folds: Vec<Option<f64>> = parts.iter().map(|part| metric.value(part)).collect();
-    let spread = Spread::of(folds.iter().copied());
-    let inner = |fold: &Finished| fold.summary.best.validation.as_ref().and_then(|part| metric.value(part));
-    let inner: Vec<Option<f64>> = finished.iter().map(inner).collect();
+fn fair(folds: &[Fold], goal: &Goal, metric: Metric, validation: f64) -> Result<Fair> {
+    let at = |parts: fn(&Fold) -> &Vec<Part>| {
+        folds.iter().map(|fold| parts(fold).get(fold.selected - 1)).collect::<Option<Vec<&Part>>>()
+    };
+    let incomplete = || Error::Incomplete("a fold has no figures at its epoch".into());
+    let (test, inner) =
+        (at(|fold| &fold.test).ok_or_else(incomplete)?, at(|fold| &fold.validation).ok_or_else(incomplete)?);
+    let values = |parts: &[&Part]| parts.iter().map(|part| metric.value(part)).collect::<Vec<Option<f64>>>();
+    let (figures, inner) = (Spreads::of(goal, &test), values(&inner));
+    let spread = Spread::of(values(&test).into_iter());
     Ok(Fair {
         validation,
-        epochs: finished.iter().map(|fold| fold.summary.best_epoch).collect(),
-        folds,
+        epochs: folds.iter().map(|fold| fold.selected).collect(),
+        folds: values(&test),
         mean: spread.map(|s| s.mean),
         std: spread.and_then(|s| s.std),
-        figures: Spreads::of(goal, &parts),
+        figures,
         inner_mean: Spread::of(inner.iter().copied()).map(|s| s.mean),
         inner,
+        inner_curves: folds.iter().map(|fold| curve(&fold.validation, metric)).collect(),
     })
 }
 

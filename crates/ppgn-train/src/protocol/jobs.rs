@@ -6,16 +6,18 @@
 
 use crate::error::{Error, Fits, NotFinite, Result};
 use crate::memory::check_job;
-use crate::metrics::{Best, Epoch};
+use crate::metrics::{Best, Epoch, Predictions};
 use crate::ranks::{Hear, Jobs, Ranks, understood};
-use crate::run::{Run, Summary, exists, read_metrics, read_settings, read_state, read_timing};
+use crate::run::{
+    Run, Summary, exists, read_metrics, read_predictions, read_settings, read_state, read_timing,
+};
 use crate::session::Session;
 use crate::settings::{Origin, Settings, Trained};
 use crate::trainer::{Event, Outcome, train};
 use ppgn_graph::Dataset;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -206,12 +208,17 @@ pub struct Finished {
     pub epochs: Vec<Epoch>,
     /// Seconds of all its epochs.
     pub seconds: f64,
+    /// Its predictions, epoch by epoch, where they are kept.
+    pub predictions: Vec<Predictions>,
 }
 
 impl Finished {
-    fn read(path: &Path, summary: Summary) -> Result<Self> {
+    fn read(job: &Job, summary: Summary) -> Result<Self> {
+        let path = &job.path;
         let epochs = read_metrics(path, summary.epochs)?;
-        Ok(Finished { summary, epochs, seconds: read_timing(path).iter().sum() })
+        let kept = job.settings.training.keep_predictions;
+        let predictions = if kept { read_predictions(path, summary.epochs)? } else { Vec::new() };
+        Ok(Finished { summary, epochs, seconds: read_timing(path).iter().sum(), predictions })
     }
 }
 
@@ -409,7 +416,7 @@ fn run_job(
         && let Some(summary) = Run::summary(&job.path)?
     {
         let proceed = watcher(job, Notice::Finished(&summary));
-        let finished = Finished::read(&job.path, summary)?;
+        let finished = Finished::read(job, summary)?;
         stop.fetch_or(!proceed, Ordering::Relaxed);
         return Ok(Some(Ended::Finished(Box::new(finished))));
     }
@@ -423,7 +430,7 @@ fn run_job(
         Ok(Outcome::Stopped { .. }) => Ok(None),
         Ok(Outcome::Finished(summary)) => {
             watcher(job, Notice::Finished(&summary));
-            Ok(Some(Ended::Finished(Box::new(Finished::read(run.path(), *summary)?))))
+            Ok(Some(Ended::Finished(Box::new(Finished::read(job, *summary)?))))
         }
         Err(error @ Error::NotFinite(_)) => {
             watcher(job, Notice::Diverged(&error));

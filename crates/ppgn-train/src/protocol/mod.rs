@@ -8,6 +8,7 @@ mod curve;
 mod cv;
 mod estimate;
 mod figure;
+mod fold;
 mod jobs;
 mod numbers;
 mod paper;
@@ -17,7 +18,7 @@ mod seeds;
 mod spread;
 
 pub use curve::{Averaged, average};
-pub use cv::{Cv, CvReport, Fair, RANDOM_FOLDS, VALIDATION, fold_numbers};
+pub use cv::{Alone, Cv, CvReport, Fair, RANDOM_FOLDS, VALIDATION, fold_numbers};
 pub use estimate::{Estimate, estimate};
 pub use figure::{Curves, Figure, FigurePart, FigureReport, RunCurves, TrainedPart};
 pub use jobs::{Ended, Finished, Job, JobWatcher, Notice, Standing, Workers, run_jobs};

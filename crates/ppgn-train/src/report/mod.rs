@@ -74,7 +74,7 @@ fn division(settings: &Settings) -> String {
     };
     let chosen = match division {
         Division::Fold(number) => format!("Given fold {number}; {by}."),
-        Division::Dealt { fold, of } => format!("Random fold {fold} of {of}; {by}."),
+        Division::Dealt { fold, of, .. } => format!("Random fold {fold} of {of}; {by}."),
         Division::Holdout(share) => format!("{share} of the graphs held out; {by}."),
         Division::Shares(_) => format!("Split {division} for training, validation and test; {by}."),
         Division::Nested { .. } | Division::Random(_) | Division::Listed(_) => {

@@ -5,6 +5,7 @@
 //! | `config.toml` | the resolved [`Settings`] | there from the first moment: the folder appears by one rename |
 //! | `metrics.jsonl` | one [`Epoch`] per line | after every epoch, cut to the checkpoint on resume |
 //! | `split.csv` | the part of every graph | before the first epoch; nothing depends on it |
+//! | `predictions.jsonl` | one [`Predictions`] per line, where they are to be kept | beside it |
 //! | `timing.jsonl` | seconds per epoch | beside it; nothing depends on it |
 //! | `checkpoint/model.safetensors` | parameters, Adam's moments, and the [`State`] as metadata | replaced by one rename after every epoch |
 //! | `best/model.safetensors` | the network at the best epoch so far | replaced by one rename when an epoch is better |
@@ -30,14 +31,14 @@ pub(crate) use integrity::{checkpoint_file, read_best};
 pub(crate) use lock::is_locked;
 pub use prune::prunable;
 pub(crate) use read::{
-    History, exists, read_config, read_epochs, read_metrics, read_settings, read_state, read_state_of,
-    read_timing,
+    History, exists, read_config, read_epochs, read_metrics, read_predictions, read_settings, read_state,
+    read_state_of, read_timing,
 };
 pub(crate) use restore::Restored;
 
 use crate::data::Scaling;
 use crate::error::{Error, Result};
-use crate::metrics::{Best, Epoch, Selection, Sets};
+use crate::metrics::{Best, Epoch, Predictions, Selection, Sets};
 use crate::settings::Settings;
 use integrity::{Note, sealed_config, sealed_json, settings_digest, unsealed_json};
 use lock::{lock, regular_or_absent, sweep, sweep_beside};
@@ -115,6 +116,8 @@ pub struct Run {
 }
 
 pub(crate) const MODEL: &str = "model.safetensors";
+/// The predictions of every epoch.
+pub(crate) const PREDICTIONS: &str = "predictions.jsonl";
 pub(crate) const STATE: &str = "ppgn_state";
 /// What the names of averaged weights begin with in a checkpoint.
 pub(crate) const AVERAGE: &str = "average.";
@@ -274,6 +277,17 @@ impl Run {
         Ok(())
     }
 
+    /// Adds a line to the predictions, which has to reach the disk before the checkpoint, as that of the metrics.
+    pub(crate) fn record_predictions(&self, predictions: &Predictions) -> Result<()> {
+        let file = self.path.join(PREDICTIONS);
+        let line = serde_json::to_string(predictions).map_err(|e| unwritable(&file, &e))? + "\n";
+        append(&file, &line).and_then(|out| out.sync_data()).map_err(|e| Error::io(&file, e))?;
+        if predictions.epoch == 1 {
+            sync_folder(&self.path)?;
+        }
+        Ok(())
+    }
+
     /// Cuts the metrics down to this number of epochs, whatever is behind them.
     pub(crate) fn cut_metrics(&self, epochs: usize) -> Result<()> {
         let metrics = self.path.join("metrics.jsonl");
@@ -283,6 +297,7 @@ impl Run {
             return Err(Error::Run { path: metrics, message });
         }
         cut(&metrics, epochs)?;
+        cut(&self.path.join(PREDICTIONS), epochs)?;
         let _ = cut(&self.path.join("timing.jsonl"), epochs);
         Ok(())
     }

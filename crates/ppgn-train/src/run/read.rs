@@ -2,9 +2,9 @@
 
 use super::integrity::{RESTORE, checkpoint_file, hex, same_settings, settings_digest, unsealed_config};
 use super::prune::read_pruned;
-use super::{STATE, State};
+use super::{PREDICTIONS, STATE, State};
 use crate::error::{Error, Result};
-use crate::metrics::Epoch;
+use crate::metrics::{Epoch, Predictions};
 use crate::settings::Settings;
 use ppgn_graph::Defect;
 use ppgn_graph::file::{open_regular, read_whole, write_whole};
@@ -112,6 +112,28 @@ pub(crate) fn read_metrics(path: &Path, epochs: usize) -> Result<Vec<Epoch>> {
     };
     read.epochs.truncate(epochs);
     Ok(read.epochs)
+}
+
+/// The predictions of the first epochs.
+pub(crate) fn read_predictions(path: &Path, epochs: usize) -> Result<Vec<Predictions>> {
+    let file = path.join(PREDICTIONS);
+    let bytes = bytes(&file)?;
+    let mut all = Vec::with_capacity(epochs);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n').take(epochs) {
+        let number = all.len() + 1;
+        let at =
+            |text: String| Error::from(Defect::new(file.display().to_string(), text).line(number as u64));
+        let read: Predictions = serde_json::from_slice(line)
+            .map_err(|e| at(format!("not the predictions of an epoch: {e}; {RESTORE}")))?;
+        if read.epoch != number {
+            return Err(at(format!("epoch {} in the place of epoch {number}", read.epoch)));
+        }
+        all.push(read);
+    }
+    match all.len() == epochs {
+        true => Ok(all),
+        false => Err(too_few(&file, all.len(), epochs)),
+    }
 }
 
 /// The metrics of all epochs of a checkpoint, held against its digest.

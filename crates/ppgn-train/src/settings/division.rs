@@ -18,6 +18,9 @@ pub enum Division {
         fold: usize,
         /// The number of folds.
         of: usize,
+        /// The seed that draws them, where it is not the run's.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<u64>,
     },
     /// A fold with a part of its training set, drawn by the seed and stratified by class, as validation set.
     Nested {
@@ -28,6 +31,9 @@ pub enum Division {
         of: Option<usize>,
         /// The share of the training set that is for validation.
         validation: f64,
+        /// The seed that draws them, where it is not the run's.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<u64>,
     },
     /// A random test set with this share of the graphs, stratified by class.
     Holdout(f64),
@@ -70,8 +76,9 @@ impl Division {
     pub fn of(&self, dataset: &Dataset, seed: u64) -> Result<Split> {
         let split = match self {
             Division::Fold(number) => split::given_fold(dataset, *number)?,
-            Division::Dealt { fold, of } => random_fold(dataset, *fold, *of, seed)?,
-            Division::Nested { fold, of, validation } => {
+            Division::Dealt { fold, of, by } => random_fold(dataset, *fold, *of, by.unwrap_or(seed))?,
+            Division::Nested { fold, of, validation, by } => {
+                let seed = by.unwrap_or(seed);
                 let whole = match of {
                     None => split::given_fold(dataset, *fold)?,
                     Some(of) => random_fold(dataset, *fold, *of, seed)?,
@@ -128,7 +135,7 @@ impl std::fmt::Display for Division {
         };
         match self {
             Division::Fold(number) => write!(f, "fold {number}"),
-            Division::Dealt { fold, of } => write!(f, "fold {fold} of {of}"),
+            Division::Dealt { fold, of, .. } => write!(f, "fold {fold} of {of}"),
             Division::Nested { fold, of: None, .. } => write!(f, "fold {fold}, validated"),
             Division::Nested { fold, of: Some(of), .. } => write!(f, "fold {fold} of {of}, validated"),
             Division::Holdout(share) => write!(f, "holdout {share}"),

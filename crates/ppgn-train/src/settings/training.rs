@@ -63,6 +63,9 @@ pub struct Training {
     /// What the best epoch is selected by.
     #[serde(skip_serializing_if = "Selection::is_default", default)]
     pub select: Selection,
+    /// Whether the predictions of every epoch are kept too, for an average over several runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub keep_predictions: bool,
 }
 
 fn is_none(number: &usize) -> bool {
@@ -95,6 +98,7 @@ impl Default for Training {
             precision: Precision::F32,
             space: SpaceChoice::Auto,
             select: Selection::default(),
+            keep_predictions: false,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::learner::{Evaluation, Given, Learner};
 use super::{Event, Outcome, Watcher, ending};
 use crate::data::Prepared;
 use crate::error::{Error, NotFinite, Result};
-use crate::metrics::{Best, Epoch};
+use crate::metrics::{Best, Epoch, Predictions};
 use crate::ranks::Team;
 use crate::run::{History, Restored, Run, State};
 use crate::session::Session;
@@ -62,7 +62,7 @@ pub(super) fn epochs(
             return Ok(Outcome::Stopped { epochs: state.epoch });
         };
         learner.fetch()?;
-        let Evaluation { averaged, stands, last } = learner.evaluate(&given)?;
+        let Evaluation { averaged, stands, last, predictions } = learner.evaluate(&given)?;
         let Learner { network, adam, average, .. } = &learner;
         // The network that stands for the epoch.
         let chosen = averaged.as_ref().unwrap_or(network);
@@ -88,6 +88,9 @@ pub(super) fn epochs(
         let seconds = start.elapsed().as_secs_f64();
         // First the metrics, then the checkpoint: what is beyond a checkpoint is cut off on resume.
         run.record(&line, number, seconds)?;
+        if let Some(predictions) = predictions {
+            run.record_predictions(&Predictions { epoch: number, ..predictions })?;
+        }
         run.checkpoint(network, adam, average.as_ref(), &state)?;
         let best = state.best.clone().unwrap_or(Best { epoch: number, score });
         let go_on = watcher(Event::Epoch { epoch: &epoch, best: &best, seconds });

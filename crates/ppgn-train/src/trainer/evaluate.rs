@@ -2,22 +2,22 @@
 
 use crate::data::Prepared;
 use crate::error::Result;
-use crate::metrics::{Part, Sums};
+use crate::metrics::Sums;
 use crate::ranks::Team;
 use crate::remote::Scores;
 use ppgn_nn::Ppgn;
 
-/// The figures of a part of the data, without training on it. Among several ranks they are those of rank 0.
+/// The losses and scores of a part of the data, without training on it. Among several ranks they are those of rank 0.
 pub(super) fn evaluate(
     prepared: &Prepared,
     network: &dyn Scores,
     graphs: &[u32],
     batch: usize,
     team: Option<&Team>,
-) -> Result<Option<Part>> {
+) -> Result<Option<Sums>> {
     match (graphs.is_empty(), team) {
         (true, _) => Ok(None),
-        (false, None) => Ok(Some(predicted(prepared, network, graphs, batch)?.finish(prepared))),
+        (false, None) => predicted(prepared, network, graphs, batch).map(Some),
         (false, Some(team)) => {
             let (mut loss, mut scores) = (0.0, Vec::new());
             for chosen in team.share(graphs).chunks(batch.max(1)) {
@@ -30,7 +30,7 @@ pub(super) fn evaluate(
             Ok(gathered.map(|(loss, scores)| {
                 let mut sums = Sums::new();
                 scores.iter().for_each(|scores| sums.add(graphs, loss, scores));
-                sums.finish(prepared)
+                sums
             }))
         }
     }

@@ -5,7 +5,7 @@ use super::{Event, Watcher};
 use crate::batches::batches;
 use crate::data::Prepared;
 use crate::error::{Error, NotFinite, Result};
-use crate::metrics::{Last, Part, Sums};
+use crate::metrics::{Last, Part, Predictions, Sums};
 use crate::ranks::{Ranks, Team};
 use crate::remote::{Evaluated, Now, Remote, Scores, check_shares};
 use crate::run::arrays;
@@ -145,15 +145,25 @@ impl Learner {
             .map(|average| Ppgn::new(settings.network.clone(), average.weights.clone()))
             .transpose()?
             .map(|network| network.with_workspace(session.workspace()));
-        let figures = |network: &Ppgn, averaged: bool| -> Result<Last> {
+        let scores = |network: &Ppgn, averaged: bool| -> Result<[Option<Sums>; 2]> {
             let there = self.remote.as_ref().map(|remote| Evaluated { remote, averaged });
             let network = there.as_ref().map_or(network as &dyn Scores, |there| there);
             let of = |graphs: &[u32]| evaluate(prepared, network, graphs, settings.training.batch, team);
-            Ok(Last { validation: of(&prepared.split.validation)?, test: of(&prepared.split.test)? })
+            Ok([of(&prepared.split.validation)?, of(&prepared.split.test)?])
         };
-        let stands = figures(averaged.as_ref().unwrap_or(&self.network), averaged.is_some())?;
-        let last = averaged.is_some().then(|| figures(&self.network, false)).transpose()?;
-        Ok(Evaluation { averaged, stands, last })
+        let figures = |scores: [Option<Sums>; 2]| {
+            let [validation, test] = scores.map(|sums| sums.map(|sums| sums.finish(prepared)));
+            Last { validation, test }
+        };
+        let chosen = scores(averaged.as_ref().unwrap_or(&self.network), averaged.is_some())?;
+        let predictions = settings.training.keep_predictions.then(|| {
+            let of = |sums: &Option<Sums>| {
+                sums.as_ref().map(|sums| sums.predictions(prepared)).unwrap_or_default()
+            };
+            Predictions { epoch: 0, validation: of(&chosen[0]), test: of(&chosen[1]) }
+        });
+        let last = averaged.is_some().then(|| scores(&self.network, false).map(figures)).transpose()?;
+        Ok(Evaluation { averaged, stands: figures(chosen), last, predictions })
     }
 }
 
@@ -165,4 +175,6 @@ pub(super) struct Evaluation {
     pub(super) stands: Last,
     /// Those of the last one, if it is another.
     pub(super) last: Option<Last>,
+    /// The predictions of the network that stands for the epoch, if they are to be kept; the epoch is not set.
+    pub(super) predictions: Option<Predictions>,
 }

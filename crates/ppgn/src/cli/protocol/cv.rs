@@ -9,7 +9,7 @@ use crate::cli::settings::SettingsArgs;
 use crate::cli::wrong::wrong;
 use anyhow::Result;
 use ppgn::train::metrics::Metric;
-use ppgn::train::protocol::{Cv, CvReport, fold_numbers};
+use ppgn::train::protocol::{Alone, Cv, CvReport, fold_numbers, seed_numbers};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +24,12 @@ pub(crate) struct Args {
     /// Run only these folds, such as 1-5 or 1,3,5 [default: all; ten random folds if the data has none of its own]
     #[arg(long, value_name = "FOLDS")]
     folds: Option<String>,
-    /// The folder for the runs; finished runs in it are not repeated [default: runs/cv-DATASET-PRESET-SEED]
+    /// Train a network with each of these seeds in every fold, such as 0-2, on the split of the first, and measure the average
+    /// of their predictions (each alone is reported too)
+    #[arg(long, value_name = "SEEDS", conflicts_with_all = ["seed", "limit"])]
+    seeds: Option<String>,
+    /// The folder for the runs; finished runs in it are not repeated [default: runs/cv-DATASET-PRESET-SEED, or
+    /// ...-seeds-SEEDS]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -44,13 +49,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "cv splits the data into folds: remove fold, holdout and the splits from the file",
         ));
     }
+    let seeds = args.seeds.as_deref().map(seed_numbers).transpose()?.unwrap_or_default();
+    if !seeds.is_empty() && (chosen.limit.is_some() || chosen.overrides.seed.is_some()) {
+        return Err(wrong("--seeds cannot be used with a limit or a seed in the file"));
+    }
     let folds = args.folds.as_deref().map(fold_numbers).transpose()?.unwrap_or_default();
     let data = chosen.load(&args.work.session()?, &args.data, &args.input)?;
     let request = chosen.request(&data);
-    let seed = chosen.seed(data.dataset.name())?.to_string();
+    let seed = match &args.seeds {
+        Some(seeds) => format!("seeds-{}", seeds.trim()),
+        None => chosen.seed(data.dataset.name())?.to_string(),
+    };
     let out = args.out.clone().unwrap_or_else(|| folder(&["cv", data.dataset.name(), request.preset, &seed]));
-    let cv = Cv::new(&request, &folds, &out)?;
-    let board = args.work.board(cv.jobs(), "folds")?;
+    let cv = Cv::of_seeds(&request, &folds, &seeds, &out)?;
+    let board = args.work.board(cv.jobs(), if seeds.is_empty() { "folds" } else { "runs" })?;
     let report =
         cv.run(&data.session, &data.dataset, args.work.workers(), &|job, notice| board.watch(job, notice));
     board.end();
@@ -121,6 +133,21 @@ fn to_text(report: &CvReport, seconds: f64, out: &Path) -> String {
                 report.epochs
             ),
         };
+    }
+    if !report.alone.is_empty() {
+        let of = |alone: &Alone| {
+            let figure = |mean: Option<f64>| mean.map_or("undefined".into(), shown);
+            let fair = report.fair.as_ref().map(|_| format!(" (fair {})", figure(alone.fair)));
+            format!("{}{}", figure(alone.mean), fair.unwrap_or_default())
+        };
+        let each: Vec<String> = report.alone.iter().map(of).collect();
+        let seeds: Vec<String> = report.seeds.iter().map(u64::to_string).collect();
+        let _ = writeln!(
+            text,
+            "these are the averaged predictions of the networks of seeds {}; alone they have {}",
+            seeds.join(", "),
+            each.join(", ")
+        );
     }
     let _ = writeln!(
         text,
