@@ -4,7 +4,7 @@ import html
 import math
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 230, 150, 46, 30, 62
-COLOURS = {"modern": "#111827", "small": "#1d4ed8", "cosine": "#c2410c", "c100": "#db2777", "paper-1": "#15803d", "gin": "#7e22ce", "lin": "#a16207",
+COLOURS = {"modern": "#111827", "modern-3": "#be123c", "small": "#1d4ed8", "cosine": "#c2410c", "c100": "#db2777", "paper-1": "#15803d", "gin": "#7e22ce", "lin": "#a16207",
            "wl-svm": "#0e7490", "agnostic": "#6b7280"}
 
 
@@ -16,7 +16,7 @@ def accuracies(panels):
         shapes += points(*panel, LEFT + place % 4 * (WIDTH + GAP), TOP + place // 4 * (HEIGHT + GAP))
     width, height = LEFT + 4 * (WIDTH + GAP), TOP + -(-len(panels) // 4) * (HEIGHT + GAP) + 24
     for at, row in enumerate(rows):
-        x = LEFT + at * 130
+        x = LEFT + at * 115
         shapes.append(f'<circle cx="{x}" cy="{height - 14}" r="4" fill="{COLOURS[row]}"/>')
         shapes.append(text(x + 8, height - 10, row, "start"))
     return picture(shapes, width, height)

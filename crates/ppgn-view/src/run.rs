@@ -91,6 +91,7 @@ fn files(path: &Path) -> Vec<Value> {
         "metrics.jsonl",
         "split.csv",
         "timing.jsonl",
+        "predictions.jsonl",
         "checkpoint/model.safetensors",
         "checkpoint/state.json",
         "best/model.safetensors",

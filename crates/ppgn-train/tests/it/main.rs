@@ -1,5 +1,6 @@
 //! The integration tests of ppgn-train, one module per theme.
 
+mod averaging;
 mod choice;
 mod expressive;
 mod follow;

@@ -82,6 +82,32 @@ fn a_killed_cross_validation_ends_as_if_nothing_had_been() {
     ppgn(cv(&parts, "--epochs 13 --folds 2")).fails(2, "training.epochs is 12 there and 13 here");
 }
 
+#[test]
+fn several_seeds_are_averaged_and_each_is_shown() {
+    let (_kept, out) = folder();
+    let report = ppgn(cv(&out, "--epochs 2 --folds 1,2 --seeds 0-2 --json")).ok().json();
+    assert_eq!(report["seeds"], serde_json::json!([0, 1, 2]), "{report}");
+    assert_eq!(
+        (report["alone"].as_array().unwrap().len(), report["curves"][1].as_array().unwrap().len()),
+        (3, 2)
+    );
+    assert!(out.join("seed-2/fold-1/predictions.jsonl").exists());
+    let text = ppgn(cv(&out, "--epochs 2 --folds 1,2 --seeds 0-2")).ok().out;
+    assert!(
+        text.contains("averaged predictions of the networks of seeds 0, 1, 2; alone they have"),
+        "{text}"
+    );
+    for (more, message) in [
+        ("--seeds 0-1 --seed 3", "cannot be used with"),
+        ("--seeds 0-1 --limit 5", "cannot be used with"),
+        ("--seeds 2-1", "is not a list of seeds"),
+    ] {
+        let (_kept, out) = folder();
+        ppgn(cv(&out, more)).fails(2, message);
+        assert!(!out.exists());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_says_how_to_resume() {
