@@ -236,16 +236,16 @@ impl<'a> Truth<'a> {
             Goal::Classes(classes) => {
                 let truth: Vec<Option<usize>> = rows.iter().map(|&row| labelling.class(row)).collect();
                 truth.iter().any(Option::is_some).then(|| {
-                    let found = classification(&truth, &predicted, classes.len());
+                    let found = classification(&truth, predicted, classes.len());
                     (Part::of_classes(found.log_loss.unwrap_or(0.0), &found), found.confusion)
                 })
             }
             Goal::Labels(labels) => {
-                let found = multi_label(&values(), &predicted, labels.len()).mean;
+                let found = multi_label(&values(), predicted, labels.len()).mean;
                 found.accuracy.map(|_| (Part::of_classes(found.log_loss.unwrap_or(0.0), &found), Vec::new()))
             }
             Goal::Targets(targets) => {
-                let found = regression(&values(), &predicted, targets.len());
+                let found = regression(&values(), predicted, targets.len());
                 let losses = found.iter().zip(&self.settings.scaling);
                 let loss = losses.map(|(m, s)| m.mae.unwrap_or(0.0) / s.deviation).sum();
                 found.iter().any(|m| m.mae.is_some()).then(|| (Part::of_values(loss, &found), Vec::new()))

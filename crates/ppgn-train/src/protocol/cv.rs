@@ -310,7 +310,7 @@ fn fair(folds: &[Fold], goal: &Goal, metric: Metric, validation: f64) -> Result<
         (at(|fold| &fold.test).ok_or_else(incomplete)?, at(|fold| &fold.validation).ok_or_else(incomplete)?);
     let values = |parts: &[&Part]| parts.iter().map(|part| metric.value(part)).collect::<Vec<Option<f64>>>();
     let (figures, inner) = (Spreads::of(goal, &test), values(&inner));
-    let spread = Spread::of(values(&test).into_iter());
+    let spread = Spread::of(values(&test));
     Ok(Fair {
         validation,
         epochs: folds.iter().map(|fold| fold.selected).collect(),
