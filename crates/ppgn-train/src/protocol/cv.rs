@@ -83,6 +83,17 @@ pub struct CvReport {
     pub fair: Option<Fair>,
 }
 
+/// What a cross-validation gives, and with several seeds what each of them gives on its own.
+struct Reports {
+    report: CvReport,
+    alone: Vec<CvReport>,
+}
+
+/// The folder with the runs of a seed, within that of all.
+fn seed_folder(seed: u64) -> String {
+    format!("seed-{seed}")
+}
+
 /// What the networks of one seed give on their own, in a cross-validation that averages over several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alone {
@@ -168,7 +179,7 @@ impl Cv {
             settings.training.keep_predictions = seed.is_some();
             let (mut path, mut name) = (folder.clone(), format!("fold {fold}"));
             if let Some(seed) = seed {
-                path.push(format!("seed-{seed}"));
+                path.push(seed_folder(seed));
                 name = format!("seed {seed}, {name}");
             }
             path.push(format!("fold-{fold}"));
@@ -188,7 +199,7 @@ impl Cv {
         &self.jobs
     }
 
-    /// Runs what is missing, writes `cv.json` to the folder and returns the result; `None` if it was stopped.
+    /// Runs what is missing, writes `cv.json` to the folder (with several seeds also to that of each) and returns the result; `None` if it was stopped.
     pub fn run(
         &self,
         session: &Session,
@@ -197,36 +208,42 @@ impl Cv {
         watcher: &JobWatcher<'_>,
     ) -> Result<Option<CvReport>> {
         let Some(ended) = run_jobs(session, &self.jobs, dataset, workers, watcher)? else { return Ok(None) };
-        let report = self.report(dataset, &all_finished(&self.jobs, ended)?)?;
+        let Reports { report, alone } = self.reports(dataset, &all_finished(&self.jobs, ended)?)?;
         if session.leads() {
+            for (seed, alone) in self.seeds.iter().zip(&alone) {
+                write_json(&self.folder.join(seed_folder(*seed)).join("cv.json"), alone)?;
+            }
             write_json(&self.folder.join("cv.json"), &report)?;
         }
         Ok(Some(report))
     }
 
-    fn report(&self, dataset: &Dataset, finished: &[Finished]) -> Result<CvReport> {
+    fn reports(&self, dataset: &Dataset, finished: &[Finished]) -> Result<Reports> {
         let all: Vec<(&Job, &Finished)> = self.jobs.iter().zip(finished).collect();
         // Seed by seed.
         let rows: Vec<&[(&Job, &Finished)]> = all.chunks(self.folds.len().max(1)).collect();
-        let singles = |row: &[(&Job, &Finished)]| {
-            row.iter().map(|(job, f)| Fold::of(job, f)).collect::<Result<Vec<_>>>()
+        let alone = |row: &&[(&Job, &Finished)]| {
+            self.of_folds(
+                &row.iter().map(|(job, finished)| Fold::of(job, finished)).collect::<Result<Vec<_>>>()?,
+            )
         };
-        let alone = rows.iter().map(|row| singles(row)).collect::<Result<Vec<Vec<Fold>>>>()?;
+        let mut alone: Vec<CvReport> = rows.iter().map(alone).collect::<Result<_>>()?;
         if self.seeds.is_empty() {
-            return self.of_folds(alone.first().map_or(&[], Vec::as_slice));
+            let report = alone.pop().ok_or_else(|| Error::settings("there is no fold to average over"))?;
+            return Ok(Reports { report, alone });
         }
+        alone.iter_mut().zip(&self.seeds).for_each(|(report, &seed)| report.seed = seed);
         let averaged = |i: usize| {
             let members: Vec<(&Job, &Finished)> = rows.iter().map(|row| row[i]).collect();
             Fold::averaged(&members, dataset)
         };
         let together = (0..self.folds.len()).map(averaged).collect::<Result<Vec<Fold>>>()?;
-        let each =
-            alone.iter().zip(&self.seeds).map(|(folds, &seed)| Ok(self.of_folds(folds)?.alone_of(seed)));
-        Ok(CvReport {
+        let report = CvReport {
             seeds: self.seeds.clone(),
-            alone: each.collect::<Result<_>>()?,
+            alone: alone.iter().map(CvReport::alone).collect(),
             ..self.of_folds(&together)?
-        })
+        };
+        Ok(Reports { report, alone })
     }
 
     fn of_folds(&self, folds: &[Fold]) -> Result<CvReport> {
@@ -276,11 +293,11 @@ impl Cv {
 
 impl CvReport {
     /// What matters of it where it is one of several.
-    fn alone_of(&self, seed: u64) -> Alone {
+    fn alone(&self) -> Alone {
         let metric = Metric::ALL.into_iter().find(|metric| metric.field() == self.metric).unwrap_or_default();
         let figure = self.at_epoch.as_ref().and_then(|figures| figures.get(metric));
         Alone {
-            seed,
+            seed: self.seed,
             epoch: self.epoch,
             mean: figure.map(|figure| figure.mean),
             std: figure.and_then(|figure| figure.std),

@@ -92,6 +92,9 @@ fn several_seeds_are_averaged_and_each_is_shown() {
         (3, 2)
     );
     assert!(out.join("seed-2/fold-1/predictions.jsonl").exists());
+    let of_seed = std::fs::read_to_string(out.join("seed-2/cv.json")).unwrap();
+    let of_seed: serde_json::Value = serde_json::from_str(&of_seed).unwrap();
+    assert_eq!((&of_seed["seed"], &of_seed["accuracy_mean"]), (&2.into(), &report["alone"][2]["mean"]));
     let text = ppgn(cv(&out, "--epochs 2 --folds 1,2 --seeds 0-2")).ok().out;
     assert!(
         text.contains("averaged predictions of the networks of seeds 0, 1, 2; alone they have"),
