@@ -1,6 +1,7 @@
 //! Cross-validation with several seeds: what is averaged are the predictions of the networks that are there, whatever they
 //! predict, however often the runs were interrupted; and nothing that was damaged.
 
+use crate::protocols::in_pieces;
 use ppgn_graph::Dataset;
 use ppgn_graph::generate::generate;
 use ppgn_graph::locate::Locator;
@@ -9,7 +10,6 @@ use ppgn_train::metrics::{Metric, Part, Selection};
 use ppgn_train::protocol::*;
 use ppgn_train::*;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ONE: Workers = Workers { jobs: 1, threads: 1 };
 
@@ -103,20 +103,7 @@ fn interrupted_runs_have_the_predictions_of_whole_ones() {
         Cv::of_seeds(&request(&data, overrides(3)), &[1, 2], &[0, 1], folder.path().join(name)).unwrap()
     };
     let whole = finished(&cv("whole"), &data);
-    let (parts, mut calls) = (cv("parts"), 0);
-    let report = loop {
-        calls += 1;
-        let steps = AtomicUsize::new(0);
-        let count = |_: &Job, notice: Notice<'_>| match notice {
-            Notice::Training(Event::Step { .. }) => steps.fetch_add(1, Ordering::Relaxed) < 8,
-            _ => true,
-        };
-        if let Some(report) = parts.run(&Session::default(), &data, ONE, &count).unwrap() {
-            break report;
-        }
-        assert!(calls < 50);
-    };
-    assert!(calls > 2, "{calls}");
+    let report = in_pieces(&cv("parts"), &data, ONE, 8, 2);
     assert_eq!(CvReport { seconds_training: 0.0, ..report }, CvReport { seconds_training: 0.0, ..whole });
     let predictions =
         |name: &str| std::fs::read(folder.path().join(name).join("seed-1/fold-2/predictions.jsonl")).unwrap();

@@ -31,6 +31,22 @@ fn metrics(folder: &Path, fold: usize) -> Vec<u8> {
     std::fs::read(folder.join(format!("fold-{fold}/metrics.jsonl"))).unwrap()
 }
 
+/// The report of a cross-validation that is stopped after every so many steps and begun again, at least `least` times.
+pub(crate) fn in_pieces(cv: &Cv, data: &Dataset, workers: Workers, steps: usize, least: usize) -> CvReport {
+    for calls in 1..50 {
+        let taken = AtomicUsize::new(0);
+        let count = |_: &Job, notice: Notice<'_>| match notice {
+            Notice::Training(Event::Step { .. }) => taken.fetch_add(1, Ordering::Relaxed) < steps,
+            _ => true,
+        };
+        if let Some(report) = cv.run(&Session::default(), data, workers, &count).unwrap() {
+            assert!(calls > least, "{calls}");
+            return report;
+        }
+    }
+    panic!("it does not end");
+}
+
 #[test]
 fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
     let folder = tempfile::tempdir().unwrap();
@@ -44,21 +60,7 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
     assert_ne!(metrics(&folder.path().join("whole"), 1), metrics(&folder.path().join("whole"), 2));
 
     let three = Workers { jobs: 3, threads: 1 };
-    let parts = cv("parts", &[]);
-    let mut calls = 0;
-    let report = loop {
-        calls += 1;
-        let steps = AtomicUsize::new(0);
-        let count = |_: &Job, notice: Notice<'_>| match notice {
-            Notice::Training(Event::Step { .. }) => steps.fetch_add(1, Ordering::Relaxed) < 60,
-            _ => true,
-        };
-        if let Some(report) = parts.run(&Session::default(), &data, three, &count).unwrap() {
-            break report;
-        }
-        assert!(calls < 50);
-    };
-    assert!(calls > 2, "{calls}");
+    let report = in_pieces(&cv("parts", &[]), &data, three, 60, 2);
     assert_eq!(
         CvReport { seconds_training: 0.0, ..report },
         CvReport { seconds_training: 0.0, ..whole.clone() }
@@ -141,21 +143,7 @@ fn recipes_hold_in_every_fold_and_after_interruptions() {
     let cv = |name: &str| Cv::new(&request(&data, &recipe()), &[1, 2], folder.path().join(name)).unwrap();
     let whole = cv("whole").run(&Session::default(), &data, ONE, &|_, _| true).unwrap().unwrap();
     assert_eq!((whole.metric, whole.fair.as_ref().map(|fair| fair.folds.len())), ("roc_auc", Some(2)));
-    let parts = cv("parts");
-    let mut calls = 0;
-    let report = loop {
-        calls += 1;
-        let steps = AtomicUsize::new(0);
-        let count = |_: &Job, notice: Notice<'_>| match notice {
-            Notice::Training(Event::Step { .. }) => steps.fetch_add(1, Ordering::Relaxed) < 13,
-            _ => true,
-        };
-        if let Some(report) = parts.run(&Session::default(), &data, ONE, &count).unwrap() {
-            break report;
-        }
-        assert!(calls < 50);
-    };
-    assert!(calls > 1, "{calls}");
+    let report = in_pieces(&cv("parts"), &data, ONE, 13, 1);
     assert_eq!(CvReport { seconds_training: 0.0, ..report }, CvReport { seconds_training: 0.0, ..whole });
     for fold in [1, 2] {
         let run = Run::open(folder.path().join(format!("parts/fold-{fold}"))).unwrap();
