@@ -29,7 +29,7 @@ SEEDS = 3
 # The rows of the table in order: of measure.py and baselines.py, and what they are.
 MEASURED = {
     "modern": "our preset for all sets: `small`, without the norm where nodes have no labels (COLLAB, IMDB-B, IMDB-M)",
-    "modern-3": "three networks of `modern` that differ in their seed, their predictions averaged (`ppgn cv --preset modern --seeds 0-2`)",
+    "modern-3": "three networks of `modern` by different seeds, their predictions averaged (`ppgn cv --seeds 0-2`)",
     "small": "our default, three blocks of 32",
     "cosine": "`small` with a cosine schedule",
     "c100": "`small` with a cosine schedule and averaged weights",
