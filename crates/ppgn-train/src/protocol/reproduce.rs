@@ -201,6 +201,8 @@ mod tests {
             dataset: "MUTAG".into(),
             preset: preset.into(),
             seed: 0,
+            seeds: Vec::new(),
+            alone: Vec::new(),
             epochs: 1,
             folds: vec![1, 2],
             folds_are: "given",
