@@ -77,7 +77,7 @@ class Cell:
         folds = min(map(folds_of, runs), default=0)
         marks = [f"{folds} of {FOLDS} folds"] if 0 < folds < FOLDS else []
         epochs = min((n for n in map(shortened, runs) if n), default=None)
-        marks += [f"{epochs} epochs"] if epochs else []
+        marks += [f"{epochs} epoch{'s' if epochs > 1 else ''}"] if epochs else []
         seeds = len(runs)
         marks += [f"{seeds} seed{'s' if seeds > 1 else ''}"] if seeds < SEEDS and self.row != "majority" else []
         return f" ({', '.join(marks)})" if marks else ""
