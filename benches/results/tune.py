@@ -28,9 +28,10 @@ version of ppgn that ran, and with zeros there the gain would be 0.94 +- 0.48, t
 trains longer on small sets if `long-last` gains more than two standard errors on MUTAG and PTC with seeds 3 to 5. `--decisions`
 prints these three, and the next.
 
-`average-3` is not a change of the preset: it averages the predictions of three networks of `modern`, epoch by epoch (`ppgn cv --seeds`).
-Rule, fixed on 2026-11-19 before its runs (two networks, on MUTAG three, had been tried on seed 0, by hand and on the inner splits alone): it gets a row of its
-own in the table if it gains more than two standard errors over the mean of its own three networks, `average-3-alone`, in nine runs.
+`average-3` is not a change of the preset: it averages the predictions of three networks of `modern`, epoch by epoch (`ppgn
+cv --seeds`). Rule, fixed on 2026-11-19 before its runs (two networks, on MUTAG three, had been tried on seed 0, by hand and
+on the inner splits alone): it gets a row of its own in the table if it gains more than two standard errors over the mean of
+its own three networks, `average-3-alone`, in nine runs.
 
 Every run adds a line to `docs/results/tuning.csv`, so the file has all that was tried:
 
