@@ -339,7 +339,7 @@ def document(cells, paper, errors, pictures, results):
         training graphs, and the test fold is measured once (`ppgn cv --select validation`): what a user can expect. *Maxima*:
         the mean over the folds of every fold's own best epoch, because some published rows are that. *Seeds* is the
         standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed; where a
-        killed run was resumed (`small` on COLLAB), those of the clock on a busy machine; none where a run was paused (`paper-1` on MUTAG)."""))
+        killed run was resumed (`small` and `paper-1` on COLLAB), those of the clock on a busy machine; none where a run was paused (`paper-1` on MUTAG)."""))
     for name in [name for name in SETS if any(cells[name, row].runs or cells[name, row].fair_runs for row in MEASURED)]:
         parts.append(f"### {SHORT.get(name, name)}{' (development)' if name in DEVELOPMENT else ''}\n")
         parts.append(measures(cells, paper, name))
