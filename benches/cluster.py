@@ -48,7 +48,6 @@ def main():
     parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
     parser.add_argument("--epochs", type=int, default=5, help="of `measure`")
     parser.add_argument("--rounds", type=int, default=5, help="of `rounds`")
-    parser.add_argument("--only", type=int, choices=range(len(WORKLOADS)), help="one of the workloads of `rounds`, by number")
     parser.add_argument("--bind-to", default="core", help="what mpirun binds a rank to: core or none")
     parser.add_argument("--ppgn", default=os.path.join(ROOT, "target", "release", "ppgn"))
     args = parser.parse_args()
@@ -86,7 +85,7 @@ def dataset(args, name):
 def rounds(args):
     """One rank, two ranks and two processes that share nothing, in turn: how many times one rank's work per second each does."""
     print("| | two ranks | two processes |\n| --- | --- | --- |", flush=True)
-    for name, settings in WORKLOADS if args.only is None else [WORKLOADS[args.only]]:
+    for name, settings in WORKLOADS:
         words = [dataset(args, name), *settings.split()]
         ranks, independent = [], []
         for _ in range(args.rounds):

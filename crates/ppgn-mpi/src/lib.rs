@@ -3,7 +3,8 @@
 //! One thread makes all calls to MPI, from initialising to finalising it, so that a library without support for threads would
 //! do, and so that messages make progress while the other threads compute: MPI moves them only inside its own calls. Others put
 //! what they send into a queue and find what has arrived in an [`Inbox`]. While somebody waits, the thread looks for messages
-//! all the time at first, then less and less often; an idle rank uses next to nothing of its core.
+//! all the time at first, then now and then; while nobody does it sleeps, so that an idle rank uses next to nothing of its core,
+//! and one that computes has all of it.
 
 use mpi::collective::CommunicatorCollectives;
 use mpi::environment::Threading;
@@ -42,7 +43,7 @@ const LEAVES: i32 = 1000;
 /// The tag of a part of a message that is not the last part is that of the last, and this more.
 const MORE: i32 = 500;
 
-/// How long to look for messages without a pause while somebody waits, and the longest pauses while somebody waits and while
+/// How long to look for messages without a pause while somebody waits, and the pauses while somebody waits and while
 /// nobody does.
 const EAGER: Duration = Duration::from_millis(2);
 const WAITING: Duration = Duration::from_micros(200);

@@ -75,6 +75,17 @@ impl Part {
         }
     }
 
+    /// The metric with the sign that makes higher better; for one that is undefined, the negative loss.
+    fn score(&self, metric: Metric) -> f64 {
+        metric.score(self).unwrap_or(-self.loss)
+    }
+
+    /// Whether it is better than an earlier one: a higher score, or the same score with a lower loss.
+    pub(crate) fn is_better_than(&self, earlier: &Part, metric: Metric) -> bool {
+        let (score, best) = (self.score(metric), earlier.score(metric));
+        score > best || score == best && self.loss < earlier.loss
+    }
+
     /// The figures of targets, with the loss that was trained on.
     pub fn of_values(loss: f64, metrics: &[ValueMetrics]) -> Self {
         Part {
@@ -154,8 +165,7 @@ impl Epoch {
     /// The metric on the set that the best epoch is selected on, with the sign that makes higher better; for one that is
     /// undefined there, the negative loss.
     pub fn score(&self, metric: Metric) -> f64 {
-        let part = self.selected_on();
-        metric.score(part).unwrap_or(-part.loss)
+        self.selected_on().score(metric)
     }
 
     /// The loss that a schedule watches: of the validation set, else of the training set. The test set has no say in how a
@@ -166,8 +176,7 @@ impl Epoch {
 
     /// Whether it is better than an earlier epoch: a higher [score](Self::score), or the same score with a lower loss.
     pub fn is_better_than(&self, earlier: &Epoch, metric: Metric) -> bool {
-        let (score, best) = (self.score(metric), earlier.score(metric));
-        score > best || score == best && self.selected_on().loss < earlier.selected_on().loss
+        self.selected_on().is_better_than(earlier.selected_on(), metric)
     }
 
     /// Whether all losses and errors are finite: JSON has no other numbers. An error that nothing is known of does not count.

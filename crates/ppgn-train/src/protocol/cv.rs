@@ -199,7 +199,8 @@ impl Cv {
         &self.jobs
     }
 
-    /// Runs what is missing, writes `cv.json` to the folder (with several seeds also to that of each) and returns the result; `None` if it was stopped.
+    /// Runs what is missing, writes `cv.json` to the folder (with several seeds also to that of each) and returns the result;
+    /// `None` if it was stopped.
     pub fn run(
         &self,
         session: &Session,

@@ -1,7 +1,7 @@
 //! A fold of a cross-validation: the figures of one network, epoch by epoch, or of several whose predictions are averaged.
 //!
-//! Networks that differ in their seed err differently, so the mean of their predictions errs less. It is taken at every epoch, of
-//! networks that were trained side by side for as many epochs, so that it has a curve as a single network has.
+//! Networks that differ in their seed err differently, so the mean of their predictions errs less. It is taken at every
+//! epoch until the first of them stopped, so that it has a curve as a single network has.
 
 use super::jobs::{Finished, Job};
 use crate::error::{Error, Result};
@@ -98,8 +98,7 @@ fn mean<'a>(rows: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Vec<f64> {
 /// The epoch that would be selected by these figures, counted from 1: the first of the best.
 fn best(parts: &[Part], settings: &Settings) -> usize {
     let metric = settings.training.select.metric;
-    let score = |part: &Part| (metric.score(part).unwrap_or(-part.loss), -part.loss);
-    let better = |best: usize, i: usize| if score(&parts[i]) > score(&parts[best]) { i } else { best };
+    let better = |best: usize, i: usize| if parts[i].is_better_than(&parts[best], metric) { i } else { best };
     (0..parts.len()).fold(0, better) + 1
 }
 
