@@ -56,7 +56,7 @@ pub use pool::{
     pool_sum_backward,
 };
 pub use product::Square;
-pub use quotient::{ColourMatrix, Example};
+pub use quotient::{ColourMatrix, Example, merges_twins};
 pub use real::Real;
 pub use simd::Level;
 pub use suffix::{Scored, Suffix, add_each, multiply_each};

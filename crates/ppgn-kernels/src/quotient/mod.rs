@@ -3,13 +3,14 @@
 //! The row of a colour is computed for one pair (i, k) of that colour,
 //! `W[r] = factor * sum over j of Y1[c(i,j)] * Y2[c(j,k)]`, where c(i,j) is the row of pair (i,j) one level below. If a
 //! graph contributes few rows, they are computed one by one ([`rows`]); if it contributes many, the whole matrix
-//! product is cheaper ([`whole`]), because each number read then serves many sums. The gradients are added to rows that
-//! graphs share, so tasks are divided by channels rather than by graphs: every sum has a fixed order, whatever the
-//! number of threads.
+//! product is cheaper ([`whole`]), because each number read then serves many sums; if many of its nodes are twins, the
+//! product of their classes is cheaper still ([`twins`]). The gradients are added to rows that graphs share, so tasks
+//! are divided by channels rather than by graphs: every sum has a fixed order, whatever the number of threads.
 
 mod rows;
 #[cfg(test)]
 mod sweep;
+mod twins;
 mod whole;
 
 use crate::large;
@@ -19,6 +20,7 @@ use crate::shared::{Shared, numbers};
 use crate::simd::{Kernel, Simd, dispatch};
 use crate::workspace::Workspace;
 use rayon::prelude::*;
+use twins::Classes;
 
 /// A tuple of nodes of one graph of the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +47,10 @@ pub struct ColourMatrix<'a> {
     pub offsets: &'a [usize],
     /// For every tuple its row on the level below, graph after graph, row-major.
     pub matrix: &'a [u32],
+    /// For every node, graph after graph, the first node of its graph that it can change places with without changing
+    /// `matrix`, itself if there is none before it; empty if they are not known. Results are wrong where such a change of
+    /// places does change the matrix. Only the matrix product on pairs reads it.
+    pub twins: &'a [u32],
 }
 
 impl ColourMatrix<'_> {
@@ -63,13 +69,36 @@ impl ColourMatrix<'_> {
             let end = self.offsets[example.graph as usize].checked_add(tuples);
             assert!(end.is_some_and(|end| end <= self.matrix.len()));
         }
+        self.check_twins();
+    }
+
+    /// Asserts that there are twins of all nodes or none, and that the first of them is a first one.
+    fn check_twins(&self) {
+        if self.twins.is_empty() {
+            return;
+        }
+        let mut rest = self.twins;
+        for &nodes in self.nodes {
+            let (own, others) = rest.split_at(nodes);
+            assert!(own.iter().enumerate().all(|(node, &first)| {
+                let first = first as usize;
+                first <= node && own[first] as usize == first
+            }));
+            rest = others;
+        }
+        assert!(rest.is_empty());
+    }
+
+    /// A graph's number of nodes, and the row below of every pair.
+    fn matrix_of(&self, graph: usize) -> (usize, &[u32]) {
+        let n = self.nodes[graph];
+        (n, &self.matrix[self.offsets[graph]..][..n * n])
     }
 
     /// The rows c(i,j) and c(j,k) for all j, in order.
     #[inline(always)]
     fn terms(&self, graph: usize, place: u32) -> impl Iterator<Item = (usize, usize)> {
-        let n = self.nodes[graph];
-        let matrix = &self.matrix[self.offsets[graph]..][..n * n];
+        let (n, matrix) = self.matrix_of(graph);
         let (i, k) = (place as usize / n, place as usize % n);
         let left = &matrix[i * n..][..n];
         let right = matrix[k..].iter().step_by(n);
@@ -77,22 +106,27 @@ impl ColourMatrix<'_> {
     }
 }
 
-/// The rows computed for one graph: each with its index and that of its tuple.
+/// Whether a graph's product is that of its classes of twins, if it is computed whole: where they are at most three quarters
+/// of its nodes. Then its matrices take less memory, too.
+pub fn merges_twins(nodes: usize, classes: usize) -> bool {
+    4 * classes <= 3 * nodes
+}
+
+/// Rows computed for one graph: each with its index and that of its tuple.
 struct Own {
     graph: usize,
     rows: Vec<(u32, u32)>,
+    way: Way,
 }
 
-impl Own {
-    /// Whether computing all entries of the product is cheaper in this pass than computing the required ones.
-    fn is_whole(&self, colours: &ColourMatrix<'_>, pass: Pass) -> bool {
-        pass.whole_is_cheaper(colours.nodes[self.graph], self.rows.len())
-    }
-
-    /// Whether the whole product is that of a large graph.
-    fn is_large(&self, colours: &ColourMatrix<'_>) -> bool {
-        large::is_large(colours.nodes[self.graph])
-    }
+/// How they are computed.
+enum Way {
+    /// One by one.
+    Rows,
+    /// As entries of the whole product.
+    Whole,
+    /// As entries of the product of classes of twins.
+    Twins(Classes),
 }
 
 /// A direction in which rows are computed one by one or as a whole.
@@ -103,25 +137,69 @@ enum Pass {
 }
 
 impl Pass {
-    /// A term of a single sum costs about eight times as much as one within a tile, and assembling the matrices costs
-    /// some terms per pair (by the measurement of `sweep.rs`, see `docs/performance.md`).
-    fn whole_is_cheaper(self, n: usize, rows: usize) -> bool {
-        let assembly = match self {
+    /// What the whole product of n nodes costs in terms of single sums. Such a term costs about eight times as much as
+    /// one within a tile, and assembling the matrices costs some terms per pair (by the measurement of `sweep.rs`, see
+    /// `docs/performance.md`).
+    fn whole(self, n: usize) -> usize {
+        n * n * (n + self.assembly()) / 8
+    }
+
+    /// The same for the product of classes of twins, whose matrices are written once more.
+    fn twins(self, classes: usize) -> usize {
+        classes * classes * (classes + 2 * self.assembly()) / 8
+    }
+
+    fn assembly(self) -> usize {
+        match self {
             Pass::Forward => 48,
             Pass::Backward => 28,
-        };
-        8 * rows > n * (n + assembly)
+        }
+    }
+
+    /// Whether computing all entries of the product is cheaper than computing this many.
+    fn whole_is_cheaper(self, n: usize, rows: usize) -> bool {
+        rows * n > self.whole(n)
     }
 }
 
-/// The rows of every graph that has any.
-fn by_graph(colours: &ColourMatrix<'_>) -> Vec<Own> {
-    let mut all: Vec<Own> = (0..colours.nodes.len()).map(|graph| Own { graph, rows: Vec::new() }).collect();
-    for (row, example) in colours.examples.iter().enumerate() {
-        all[example.graph as usize].rows.push((row as u32, example.place));
+impl Own {
+    /// Whether the product is that of a large graph.
+    fn is_large(&self, colours: &ColourMatrix<'_>) -> bool {
+        large::is_large(colours.nodes[self.graph])
     }
-    all.retain(|own| !own.rows.is_empty());
-    all
+}
+
+/// The rows of every graph that has any, and the cheapest way to compute them.
+fn by_graph(colours: &ColourMatrix<'_>, pass: Pass) -> Vec<Own> {
+    let mut all = vec![Vec::new(); colours.nodes.len()];
+    for (row, example) in colours.examples.iter().enumerate() {
+        all[example.graph as usize].push((row as u32, example.place));
+    }
+    let mut twins = colours.twins;
+    let mut ways = Vec::with_capacity(all.len());
+    for (graph, rows) in all.into_iter().enumerate() {
+        let n = colours.nodes[graph];
+        let (own, others) = twins.split_at(if twins.is_empty() { 0 } else { n });
+        twins = others;
+        if rows.is_empty() {
+            continue;
+        }
+        let whole = pass.whole_is_cheaper(n, rows.len());
+        let best = if whole { pass.whole(n) } else { rows.len() * n };
+        let classes = own.iter().enumerate().filter(|&(node, &first)| node == first as usize).count();
+        if !own.is_empty() && merges_twins(n, classes) && pass.twins(classes) < best {
+            let classes = Classes::new(own);
+            let (within, between): (Vec<_>, Vec<_>) =
+                rows.iter().partition(|(_, place)| classes.has_both(*place, n));
+            if pass.twins(classes.len()) + within.len() * n < best {
+                ways.push(Own { graph, rows: within, way: Way::Rows });
+                ways.push(Own { graph, rows: between, way: Way::Twins(classes) });
+                continue;
+            }
+        }
+        ways.push(Own { graph, rows, way: if whole { Way::Whole } else { Way::Rows } });
+    }
+    ways
 }
 
 /// W from Y1 and Y2.
@@ -143,7 +221,7 @@ pub(crate) fn quotient_product<T: Real>(
     colours.check(2);
     assert_eq!([y1.len(), y2.len()], [numbers(colours.below, channels); 2]);
     assert_eq!(w.len(), numbers(colours.examples.len(), channels));
-    let all = by_graph(&colours);
+    let all = by_graph(&colours, Pass::Forward);
     let w = Shared::new(w);
     let few = all.len() * channels.div_ceil(FORWARD) < TASKS * rayon::current_num_threads();
     let tasks: Vec<Task<'_>> = all.iter().flat_map(|own| own.tasks(&colours, channels, few)).collect();
@@ -152,6 +230,9 @@ pub(crate) fn quotient_product<T: Real>(
         Task::Whole(own, part) => {
             let task = whole::Forward { workspace, colours, own, part, y1, y2, w: &w };
             if own.is_large(&colours) { task.large() } else { dispatch(task) }
+        }
+        Task::Twins(own, classes, part) => {
+            twins::Forward { workspace, colours, own, classes, part, y1, y2, w: &w }.run()
         }
     });
 }
@@ -162,14 +243,18 @@ enum Task<'a> {
     Rows(usize, &'a [(u32, u32)]),
     /// All rows of a graph, some channels.
     Whole(&'a Own, Part),
+    /// The same, by classes of twins.
+    Twins(&'a Own, &'a Classes, Part),
 }
 
 impl Own {
     fn tasks(&self, colours: &ColourMatrix<'_>, channels: usize, few: bool) -> Vec<Task<'_>> {
         let width = if few || self.is_large(colours) { large::CHANNELS } else { FORWARD };
-        match self.is_whole(colours, Pass::Forward) {
-            true => Part::all(channels).cut(width).map(|part| Task::Whole(self, part)).collect(),
-            false => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
+        let parts = Part::all(channels).cut(width);
+        match &self.way {
+            Way::Rows => self.rows.chunks(32).map(|rows| Task::Rows(self.graph, rows)).collect(),
+            Way::Whole => parts.map(|part| Task::Whole(self, part)).collect(),
+            Way::Twins(classes) => parts.map(|part| Task::Twins(self, classes, part)).collect(),
         }
     }
 }
@@ -195,7 +280,7 @@ pub(crate) fn quotient_product_backward<T: Real>(
     let below = numbers(colours.below, channels);
     assert_eq!([y1.len(), y2.len(), d1.len(), d2.len()], [below; 4]);
     assert_eq!(dw.len(), numbers(colours.examples.len(), channels));
-    let all = by_graph(&colours);
+    let all = by_graph(&colours, Pass::Backward);
     let (d1, d2) = (Shared::new(d1), Shared::new(d2));
     let few = channels.div_ceil(BACKWARD) < TASKS * rayon::current_num_threads();
     let width = if few { large::CHANNELS } else { BACKWARD };
@@ -208,12 +293,13 @@ pub(crate) fn quotient_product_backward<T: Real>(
                 return;
             }
             let share = |part: Part| Share { workspace, colours, own, part, dw, y: [y1, y2], d };
-            match own.is_whole(&colours, Pass::Backward) {
-                true if own.is_large(&colours) => {
+            match &own.way {
+                Way::Whole if own.is_large(&colours) => {
                     part.cut(large::CHANNELS).for_each(|part| whole::Backward(share(part)).large());
                 }
-                true => dispatch(whole::Backward(share(part))),
-                false => dispatch(rows::Backward(share(part))),
+                Way::Whole => dispatch(whole::Backward(share(part))),
+                Way::Rows => dispatch(rows::Backward(share(part))),
+                Way::Twins(classes) => twins::backward(share(part), classes),
             }
         }
         if relu {
@@ -295,6 +381,7 @@ mod tests {
             factors: &[0.5],
             offsets: &[0],
             matrix: &matrix,
+            twins: &[],
         };
         assert!(large::is_large(n) && Pass::Forward.whole_is_cheaper(n, above));
         let [y1, y2] = [(); 2].map(|()| random.numbers(below * channels));
@@ -332,5 +419,53 @@ mod tests {
         for (got, expected) in results[0].iter().flatten().zip(expected.iter().flatten()) {
             assert!((got - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{got} {expected}");
         }
+    }
+
+    /// The ways of a graph's rows, as letters, with their number.
+    fn ways(n: usize, twins: &[u32], places: &[u32], pass: Pass) -> Vec<(char, usize)> {
+        let examples: Vec<Example> = places.iter().map(|&place| Example { graph: 1, place }).collect();
+        let twins: Vec<u32> = if twins.is_empty() { vec![] } else { [&[0], twins].concat() };
+        // A graph of one node without rows comes first.
+        let colours = ColourMatrix {
+            below: 1,
+            examples: &examples,
+            nodes: &[1, n],
+            factors: &[1.0; 2],
+            offsets: &[0, 1],
+            matrix: &vec![0; 1 + n * n],
+            twins: &twins,
+        };
+        colours.check(2);
+        let way = |own: &Own| match own.way {
+            Way::Rows => ('r', own.rows.len()),
+            Way::Whole => ('w', own.rows.len()),
+            Way::Twins(_) => ('t', own.rows.len()),
+        };
+        by_graph(&colours, pass).iter().map(way).collect()
+    }
+
+    #[test]
+    fn a_graph_with_many_twins_is_computed_by_its_classes() {
+        let n = 60;
+        let all: Vec<u32> = (0..3600).collect();
+        // Twenty classes of three: 180 pairs within them, 3420 between them.
+        let thirds: Vec<u32> = (0..60).map(|node| node % 20).collect();
+        for pass in [Pass::Forward, Pass::Backward] {
+            assert_eq!(ways(n, &[], &all, pass), [('w', 3600)]);
+            assert_eq!(ways(n, &[], &all[..10], pass), [('r', 10)]);
+            assert_eq!(ways(n, &thirds, &all, pass), [('r', 180), ('t', 3420)]);
+            assert_eq!(ways(n, &thirds, &all[..10], pass), [('r', 10)]);
+            // Too few of them.
+            let few: Vec<u32> = (0..60).map(|node| node % 46).collect();
+            assert_eq!(ways(n, &few, &all, pass), [('w', 3600)]);
+        }
+        assert!(merges_twins(60, 45) && !merges_twins(60, 46));
+    }
+
+    #[test]
+    fn classes_know_their_first_two_nodes() {
+        let classes = Classes::new(&[0, 1, 0, 3, 1, 0]);
+        assert_eq!((classes.len(), &classes.of[..]), (3, &[0, 1, 0, 2, 1, 0][..]));
+        assert!(classes.has_both(2, 6) && classes.has_both(0, 6) && !classes.has_both(1, 6));
     }
 }

@@ -1,7 +1,7 @@
 //! Measures from how many rows on a graph's whole product is cheaper than its rows one by one: what [`Pass::whole_is_cheaper`]
 //! decides. Nothing is asserted; `docs/performance.md` has the table and the command.
 
-use super::{BACKWARD, ColourMatrix, Example, Own, Pass, Share, rows, whole};
+use super::{BACKWARD, ColourMatrix, Example, Own, Pass, Share, Way, rows, whole};
 use crate::large;
 use crate::planes::Part;
 use crate::shared::Shared;
@@ -51,8 +51,8 @@ fn measure(n: usize, channels: usize) -> String {
     let matrix: Vec<u32> = (0..n * n).map(|_| pick(below) as u32).collect();
     let examples: Vec<Example> =
         (0..above).map(|_| Example { graph: 0, place: pick(n * n) as u32 }).collect();
-    let own =
-        Own { graph: 0, rows: examples.iter().enumerate().map(|(row, e)| (row as u32, e.place)).collect() };
+    let rows = examples.iter().enumerate().map(|(row, e)| (row as u32, e.place)).collect();
+    let own = Own { graph: 0, rows, way: Way::Whole };
     let colours = ColourMatrix {
         below,
         examples: &examples,
@@ -60,6 +60,7 @@ fn measure(n: usize, channels: usize) -> String {
         factors: &[1.0],
         offsets: &[0],
         matrix: &matrix,
+        twins: &[],
     };
     let mut numbers =
         |rows: usize| -> Vec<f32> { random.numbers(rows * channels).iter().map(|&x| x as f32).collect() };

@@ -230,11 +230,3 @@ impl<T: Real> Backward<'_, T> {
         add(&out, d2);
     }
 }
-
-impl<'a> ColourMatrix<'a> {
-    /// A graph's number of nodes, and the row below of every pair.
-    fn matrix_of(&self, graph: usize) -> (usize, &'a [u32]) {
-        let n = self.nodes[graph];
-        (n, &self.matrix[self.offsets[graph]..][..n * n])
-    }
-}

@@ -153,7 +153,7 @@ fn quotient_blocks_match_the_equations() {
     // The colours may be arbitrary: the kernels do not require them to be stable. A few rows are computed one by one;
     // for many, the whole product is computed.
     quotient_blocks(
-        &[(6, 9, 1), (6, 9, 14), (6, 9, 40), (11, 70, 3), (11, 70, 110)],
+        &[(6, 6, 9, 1), (6, 6, 9, 14), (6, 6, 9, 40), (11, 11, 70, 3), (11, 11, 70, 110)],
         &forms(),
         [1e-12, 2e-5],
     );
@@ -163,32 +163,71 @@ fn quotient_blocks_match_the_equations() {
 fn a_large_graph_on_the_quotient_space() {
     let activation = Activation::Sin;
     let form = Form { mlp: vec![2, 19], m3: None, m4: Some(2), norm: None, residual: false, activation };
-    quotient_blocks(&[(122, 300, 40), (122, 300, 3000)], &[form], [1e-11, 2e-4]);
+    quotient_blocks(&[(122, 122, 300, 40), (122, 122, 300, 3000)], &[form], [1e-11, 2e-4]);
 }
 
-/// Blocks on one graph: `(nodes, rows below, rows above)`, with the tolerances of f64 and f32.
-fn quotient_blocks(shapes: &[(usize, usize, usize)], forms: &[Form], tolerances: [f64; 2]) {
-    for &(nodes, below, above) in shapes {
+#[test]
+fn twins_do_not_change_a_block() {
+    // Few rows and many, one class and several, few of whose nodes are alone.
+    quotient_blocks(
+        &[
+            (9, 1, 5, 4),
+            (9, 3, 20, 2),
+            (24, 5, 60, 30),
+            (40, 12, 70, 150),
+            (40, 30, 900, 900),
+            (40, 31, 900, 900),
+        ],
+        &forms(),
+        [1e-12, 2e-5],
+    );
+    // More than 120 nodes, of less and of more classes.
+    let activation = Activation::Relu;
+    let form = Form { mlp: vec![2, 19, 17], m3: None, m4: Some(2), norm: None, residual: false, activation };
+    quotient_blocks(&[(130, 50, 300, 2000), (170, 122, 300, 9000)], &[form], [1e-11, 2e-4]);
+}
+
+/// Blocks on one graph: `(nodes, classes of twins, rows below, rows above)`, with the tolerances of f64 and f32.
+fn quotient_blocks(shapes: &[(usize, usize, usize, usize)], forms: &[Form], tolerances: [f64; 2]) {
+    for &(nodes, classes, below, above) in shapes {
         let mut random = Random::new(1);
         let mut pick = |below: usize| random.bits() as usize % below;
-        let matrix: Vec<u32> = (0..nodes * nodes).map(|_| pick(below) as u32).collect();
+        // The first nodes are one of every class; then they are mixed.
+        let mut class: Vec<usize> =
+            (0..nodes).map(|node| if node < classes { node } else { pick(classes) }).collect();
+        if classes < nodes {
+            (1..nodes).rev().for_each(|node| class.swap(node, pick(node + 1)));
+        }
+        let first = |&of: &usize| class.iter().position(|&class| class == of).unwrap() as u32;
+        let twins: Vec<u32> = class.iter().map(first).collect();
+        // The row of a pair is that of its classes, and whether it is one node twice.
+        let rows: Vec<usize> = (0..classes * classes).map(|_| pick(below)).collect();
+        let diagonal: Vec<usize> = (0..classes).map(|_| pick(below)).collect();
+        let row = |i: usize, k: usize| {
+            if i == k { diagonal[class[i]] } else { rows[class[i] * classes + class[k]] }
+        };
+        let matrix: Vec<u32> =
+            (0..nodes * nodes).map(|place| row(place / nodes, place % nodes) as u32).collect();
         let examples: Vec<Example> =
             (0..above).map(|_| Example { graph: 0, place: pick(nodes * nodes) as u32 }).collect();
         let parents: Vec<u32> = (0..above).map(|_| pick(below) as u32).collect();
-        let colours = ColourMatrix {
-            below,
-            examples: &examples,
-            nodes: &[nodes],
-            factors: &[0.5],
-            offsets: &[0],
-            matrix: &matrix,
-        };
-        let pairs = Pairs::Quotient { colours, parents: &parents };
         let way =
             Way::Quotient { examples: &examples, parents: &parents, nodes, factor: 0.5, matrix: &matrix };
-        for (f, form) in forms.iter().enumerate() {
-            compare::<f64>(form, pairs, &way, [below, above], f as u64, tolerances[0]);
-            compare::<f32>(form, pairs, &way, [below, above], f as u64, tolerances[1]);
+        for twins in [&[][..], &twins] {
+            let colours = ColourMatrix {
+                below,
+                examples: &examples,
+                nodes: &[nodes],
+                factors: &[0.5],
+                offsets: &[0],
+                matrix: &matrix,
+                twins,
+            };
+            let pairs = Pairs::Quotient { colours, parents: &parents };
+            for (f, form) in forms.iter().enumerate() {
+                compare::<f64>(form, pairs, &way, [below, above], f as u64, tolerances[0]);
+                compare::<f32>(form, pairs, &way, [below, above], f as u64, tolerances[1]);
+            }
         }
     }
 }

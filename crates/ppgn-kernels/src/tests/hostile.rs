@@ -100,6 +100,7 @@ fn point_12_colours_beyond_their_rows_are_refused() {
         factors: &[1.0],
         offsets: &[0],
         matrix: &[0, 1, 2, 0],
+        twins: &[],
     };
     let example = |graph, place| [Example { graph, place }];
     let (graph, place) = (example(1, 0), example(0, 4));
@@ -115,6 +116,10 @@ fn point_12_colours_beyond_their_rows_are_refused() {
         ("a tuple that is not there", ColourMatrix { examples: &place, ..sound }),
         ("a row that is not there", ColourMatrix { matrix: &[0, 1, 3, 0], ..sound }),
         ("no factor", ColourMatrix { factors: &[], ..sound }),
+        ("fewer twins than nodes", ColourMatrix { twins: &[0], ..sound }),
+        ("more twins than nodes", ColourMatrix { twins: &[0, 1, 2], ..sound }),
+        ("a first twin that comes later", ColourMatrix { twins: &[1, 1], ..sound }),
+        ("a first twin that has one before it", ColourMatrix { nodes: &[2, 1], twins: &[0, 0, 1], ..sound }),
         ("rows below that are not there", ColourMatrix { below: (1 << 63) + 3, ..sound }),
     ];
     let x = [1.0f32; 6];
@@ -148,6 +153,7 @@ fn point_12_parents_beyond_their_rows_are_refused() {
         factors: &[1.0],
         offsets: &[0],
         matrix: &[0, 1, 2, 0],
+        twins: &[],
     };
     let x = [1.0f32; 6];
     let product = block(Product::Matrix, 2).branches.remove(0);

@@ -183,6 +183,7 @@ fn quotient_products_match_the_equations() {
             factors: &factors,
             offsets: &offsets,
             matrix: &matrix,
+            twins: &[],
         };
         let term = |e: &Example| {
             let graph = e.graph as usize;

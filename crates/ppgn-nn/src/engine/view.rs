@@ -99,6 +99,7 @@ impl<'a> View<'a> {
                     factors,
                     offsets: &space.offsets,
                     matrix: &below.matrix,
+                    twins: &space.twins,
                 };
                 Pairs::Quotient { colours, parents: &above.parent }
             }

@@ -203,7 +203,7 @@ impl Description {
 
     /// Multiplications of a forward pass per row below (of the block's input) and per row above (of its output), on a
     /// graph with n nodes. Those of a product are multiplied by `weight`.
-    pub(crate) fn multiplications(&self, nodes: usize, weight: f64) -> [f64; 2] {
+    pub(crate) fn multiplications(&self, [nodes, terms]: [usize; 2], weight: f64) -> [f64; 2] {
         let sum = |layers: &mut dyn Iterator<Item = &Layer>| layers.map(Layer::multiplications).sum::<f64>();
         let meets = self.branches.iter().any(Branch::is_above);
         let [mut below, mut above] = [0.0; 2];
@@ -214,9 +214,8 @@ impl Description {
                 // Multiplications per entry and node: k - 1 for a product of k factors, one for a sum. Messages come
                 // from a few neighbours.
                 let each = match product {
-                    Product::Matrix | Product::Transposed | Product::Generalised => {
-                        (factors.len() as f64 - 1.0) * nodes as f64
-                    }
+                    Product::Matrix | Product::Transposed => terms as f64,
+                    Product::Generalised => (factors.len() as f64 - 1.0) * nodes as f64,
                     Product::Sums(_) => nodes as f64,
                     Product::Neighbours(_) => nodes.min(NEIGHBOURS) as f64,
                 };

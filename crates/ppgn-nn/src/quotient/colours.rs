@@ -8,6 +8,7 @@
 
 use super::nodes;
 use super::parts::{ColourParts, GraphColours, Places};
+use super::twins;
 use crate::config::PpgnConfig;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
@@ -15,7 +16,9 @@ use crate::isomorphism;
 use crate::precision::{Number, Precision, Values};
 use ppgn_graph::Graph;
 use ppgn_graph::encode::Encoder;
+use ppgn_kernels::merges_twins;
 use ppgn_wl::{LevelsError, Options, TupleLevels};
+use rayon::prelude::*;
 
 /// The colours of all pairs of a dataset at the levels 0, ..., L, for networks of L blocks.
 ///
@@ -30,7 +33,13 @@ use ppgn_wl::{LevelsError, Options, TupleLevels};
 /// # Ok::<(), ppgn_nn::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Colours(pub(super) ColourParts, pub(super) Vec<Edges>);
+pub struct Colours {
+    pub(super) parts: ColourParts,
+    /// For colours of nodes, who every node hears from; else empty.
+    pub(super) edges: Vec<Edges>,
+    /// For colours of pairs, the first twin of every node, graph by graph; else empty.
+    pub(super) twins: Vec<Vec<u32>>,
+}
 
 impl Colours {
     /// The colours of graphs under an encoding, for networks of `depth` blocks. Rows are equal if all their numbers are
@@ -90,7 +99,8 @@ impl Colours {
         };
         let split: Vec<(Vec<T>, Edges)> = graphs.iter().map(split).collect::<Result<_>>()?;
         let parts = nodes::colour(width, depth, options, &split)?;
-        Ok(Colours(parts, split.into_iter().map(|(_, edges)| edges).collect()))
+        let edges = split.into_iter().map(|(_, edges)| edges).collect();
+        Ok(Colours { parts, edges, twins: Vec::new() })
     }
 
     fn tuples_in<T: Number>(
@@ -168,22 +178,26 @@ impl Colours {
         let mut coloured = coloured(&levels).into_iter();
         let none = || GraphColours { nodes: 0, colours: Vec::new(), places: Places::Narrow(Vec::new()) };
         let graphs = nodes.iter().map(|&n| if n == 0 { None } else { coloured.next() });
-        Ok(Colours(
-            ColourParts {
-                order,
-                channels,
-                inputs,
-                counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
-                parents: parents(&levels),
-                graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
-            },
-            Vec::new(),
-        ))
+        Ok(Self::of_tuples(ColourParts {
+            order,
+            channels,
+            inputs,
+            counts: (0..=depth).map(|level| levels.count(level) as u32).collect(),
+            parents: parents(&levels),
+            graphs: graphs.map(|graph| graph.unwrap_or_else(none)).collect(),
+        }))
+    }
+
+    /// The colours of pairs or longer tuples from their parts. O(tuples).
+    fn of_tuples(parts: ColourParts) -> Self {
+        let graphs = if parts.order == 2 { &parts.graphs[..] } else { &[] };
+        let twins = graphs.par_iter().map(|graph| twins::find(graph.nodes, &graph.places)).collect();
+        Colours { parts, edges: Vec::new(), twins }
     }
 
     /// Their contents.
     pub fn parts(&self) -> &ColourParts {
-        &self.0
+        &self.parts
     }
 
     /// Rebuilds colours from their parts. Inconsistent parts are an error. Colours of nodes cannot be rebuilt: they
@@ -205,44 +219,44 @@ impl Colours {
             ));
         }
         match parts.are_consistent() {
-            true => Ok(Colours(parts, Vec::new())),
+            true => Ok(Self::of_tuples(parts)),
             false => Err(Error::unfit("the parts are inconsistent: they are not the colours of any graphs")),
         }
     }
 
     /// The order of the coloured tuples: 2 for pairs.
     pub fn order(&self) -> usize {
-        self.0.order
+        self.parts.order
     }
 
     /// The last level, L: the number of blocks these colours are for.
     pub fn depth(&self) -> usize {
-        self.0.counts.len() - 1
+        self.parts.counts.len() - 1
     }
 
     /// The number of graphs.
     pub fn graphs(&self) -> usize {
-        self.0.graphs.len()
+        self.parts.graphs.len()
     }
 
     /// The number of nodes of a graph.
     pub fn nodes(&self, graph: usize) -> usize {
-        self.0.graphs[graph].nodes
+        self.parts.graphs[graph].nodes
     }
 
     /// Channels per input row.
     pub fn channels(&self) -> usize {
-        self.0.channels
+        self.parts.channels
     }
 
     /// The precision in which rows were compared.
     pub fn precision(&self) -> Precision {
-        self.0.inputs.precision()
+        self.parts.inputs.precision()
     }
 
     /// The number of pairs (or longer tuples) of all graphs: the rows of the dense space.
     pub fn pairs(&self) -> usize {
-        self.0.graphs.iter().map(|graph| graph.nodes.pow(self.0.order as u32)).sum()
+        self.parts.graphs.iter().map(|graph| graph.nodes.pow(self.parts.order as u32)).sum()
     }
 
     /// The number of colours at a level, over all graphs.
@@ -250,19 +264,40 @@ impl Colours {
     /// # Panics
     /// If `level` exceeds [`depth`](Self::depth).
     pub fn count(&self, level: usize) -> usize {
-        self.0.counts[level] as usize
+        self.parts.counts[level] as usize
     }
 
     /// The parent, at the level below, of a colour at a level (from 1).
     pub(super) fn parent(&self, level: usize, colour: u32) -> u32 {
-        if colour < self.0.counts[level - 1] { colour } else { self.0.parents[colour as usize] }
+        if colour < self.parts.counts[level - 1] { colour } else { self.parts.parents[colour as usize] }
+    }
+
+    /// How many nodes the product sums over: all n, or one per class of twins, where it does with those. O(n).
+    ///
+    /// Two nodes are twins if they can change places without changing the colour of any pair, such as two leaves of a
+    /// star.
+    ///
+    /// ```
+    /// use ppgn_graph::{encode::{Encoding, Kind}, generate::generate};
+    /// use ppgn_nn::{Colours, Precision};
+    /// let star = generate("star:n=10")?;
+    /// let encoder = Encoding::from(Kind::Authors).encoder(star.schema())?;
+    /// let colours = Colours::encode(&encoder, star.graphs(), Precision::F32, 3, &Default::default())?;
+    /// assert_eq!(colours.terms(0), 2);               // the centre, and the leaves
+    /// # Ok::<(), ppgn_nn::Error>(())
+    /// ```
+    pub fn terms(&self, graph: usize) -> usize {
+        let nodes = self.nodes(graph);
+        let Some(twins) = self.twins.get(graph) else { return nodes };
+        let classes = twins.iter().enumerate().filter(|&(node, &first)| node == first as usize).count();
+        if merges_twins(nodes, classes) { classes } else { nodes }
     }
 
     /// The number of colours of a graph at each level.
     pub fn rows(&self, graph: usize) -> Vec<usize> {
-        let mut colours = self.0.graphs[graph].colours.clone();
-        let mut rows = vec![colours.len(); self.0.counts.len()];
-        for level in (1..self.0.counts.len()).rev() {
+        let mut colours = self.parts.graphs[graph].colours.clone();
+        let mut rows = vec![colours.len(); self.parts.counts.len()];
+        for level in (1..self.parts.counts.len()).rev() {
             colours.iter_mut().for_each(|colour| *colour = self.parent(level, *colour));
             colours.sort_unstable();
             colours.dedup();

@@ -29,7 +29,8 @@ impl Cost {
     /// A backward pass costs twice as much as a forward pass.
     const PASSES: f64 = 3.0;
 
-    /// The cost of a network on these graphs: `rows(l)` rows through the MLPs of block l, `rows(l + 1)` sums over n.
+    /// The cost of a network on these graphs: `rows(l)` rows through the MLPs of block l, `rows(l + 1)` sums over n, or over
+    /// classes of twins.
     /// O(colours).
     ///
     /// ```
@@ -52,8 +53,9 @@ impl Cost {
             let tuples = nodes.pow(colours.order() as u32);
             cost.pairs += tuples as u64;
             cost.rows.iter_mut().zip(&rows).for_each(|(sum, &rows)| *sum += rows as u64);
-            cost.dense += flops(&blocks, nodes, |_| tuples);
-            cost.quotient += flops(&blocks, nodes, |level| rows[level.min(rows.len() - 1)]);
+            cost.dense += flops(&blocks, [nodes; 2], |_| tuples);
+            cost.quotient +=
+                flops(&blocks, [nodes, colours.terms(graph)], |level| rows[level.min(rows.len() - 1)]);
         }
         cost
     }
@@ -64,11 +66,12 @@ impl Cost {
     }
 }
 
-/// The cost of an epoch for one graph of n nodes with `rows(level)` rows at each level: floating-point operations of
-/// the forward and backward pass of these blocks, with those of the product weighted by [`Cost::PRODUCT`].
-pub fn flops(blocks: &[Description], nodes: usize, rows: impl Fn(usize) -> usize) -> f64 {
+/// The cost of an epoch for one graph of n nodes, whose matrix product has [so many terms](Colours::terms), with
+/// `rows(level)` rows at each level: floating-point operations of the forward and backward pass of these blocks, with
+/// those of the product weighted by [`Cost::PRODUCT`].
+pub fn flops(blocks: &[Description], [nodes, terms]: [usize; 2], rows: impl Fn(usize) -> usize) -> f64 {
     let block = |(level, block): (usize, &Description)| {
-        let [below, above] = block.multiplications(nodes, Cost::PRODUCT);
+        let [below, above] = block.multiplications([nodes, terms], Cost::PRODUCT);
         rows(level) as f64 * below + rows(level + 1) as f64 * above
     };
     2.0 * Cost::PASSES * blocks.iter().enumerate().map(block).sum::<f64>()

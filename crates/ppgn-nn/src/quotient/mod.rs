@@ -13,6 +13,7 @@ mod colours;
 mod cost;
 mod nodes;
 mod parts;
+mod twins;
 
 pub use colours::Colours;
 pub use cost::{Cost, flops};
@@ -34,6 +35,9 @@ pub struct Quotient {
     pub(crate) nodes: Vec<usize>,
     /// The start of each graph's pairs in a matrix, and the end of the last one's.
     pub(crate) offsets: Vec<usize>,
+    /// For colours of pairs, the first twin of every node, graph after graph; else empty. (Twins of the last level are twins
+    /// of every level.)
+    pub(crate) twins: Vec<u32>,
     pub(crate) levels: Vec<Level>,
 }
 
@@ -96,7 +100,8 @@ impl Quotient {
         if colours.order() == 1 {
             hear(colours, graphs, &offsets, &mut levels);
         }
-        Ok((Quotient { order: colours.order(), nodes, offsets, levels }, assembly.ids))
+        let twins = graphs.iter().filter_map(|&graph| colours.twins.get(graph)).flatten().copied().collect();
+        Ok((Quotient { order: colours.order(), nodes, offsets, twins, levels }, assembly.ids))
     }
 
     /// Whether pairs of one row at level 0 have transposes of one row, and are either all on the diagonal or all off it.
@@ -193,7 +198,7 @@ fn hear(colours: &Colours, graphs: &[usize], offsets: &[usize], levels: &mut [Le
         let mut edges = Edges::new(colours.channels() - 1);
         for example in &above.example {
             let graph = example.graph as usize;
-            let own = colours.1[graphs[graph]].at(example.place as usize);
+            let own = colours.edges[graphs[graph]].at(example.place as usize);
             edges.push(own.map(|(j, weights)| (below.matrix[offsets[graph] + j as usize], weights)));
         }
         above.edges = Some(edges);
@@ -231,7 +236,7 @@ impl<'a> Assembly<'a> {
         let order = colours.order();
         let mut patterns = Patterns::new(order);
         for (number, &graph) in graphs.iter().enumerate() {
-            let coloured = &colours.0.graphs[graph];
+            let coloured = &colours.parts.graphs[graph];
             let (start, n) = (entries.len(), coloured.nodes);
             // The next pair on the diagonal. (A remainder per pair would take longer than all the rest.)
             let (mut tuple, mut diagonal) = (0, 0);
@@ -260,11 +265,11 @@ impl<'a> Assembly<'a> {
     fn fill(&self, into: &mut Level, level: usize, whole: bool) {
         into.rows = self.ids.len();
         if whole || level < self.colours.depth() {
-            let tuples = |&graph: &usize| self.colours.0.graphs[graph].places.len();
+            let tuples = |&graph: &usize| self.colours.parts.graphs[graph].places.len();
             into.matrix.reserve_exact(self.graphs.iter().map(tuples).sum());
             for (number, &graph) in self.graphs.iter().enumerate() {
                 let row = &self.row[self.starts[number]..self.starts[number + 1]];
-                self.colours.0.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
+                self.colours.parts.graphs[graph].places.for_each(|place| into.matrix.push(row[place]));
             }
         }
         if level > 0 {
@@ -339,7 +344,7 @@ fn number(values: &[u32]) -> (Vec<u32>, Vec<u32>) {
 /// The input rows of these colours of level 0, `[ids, channels]`.
 pub(crate) fn inputs(colours: &Colours, ids: &[u32]) -> Values {
     let channels = colours.channels();
-    each!(&colours.0.inputs, inputs => {
+    each!(&colours.parts.inputs, inputs => {
         let rows = ids.iter().flat_map(|&id| &inputs[id as usize * channels..][..channels]);
         Number::values(rows.copied().collect())
     })

@@ -213,6 +213,46 @@ fn strongly_regular_graphs_have_three_rows() {
     }
 }
 
+/// Every node of a random graph replaced by up to six twins, adjacent or not, in any order.
+fn blown_up(nodes: usize, seed: u64) -> Graph {
+    let mut random = Stream::new(seed, "twins", &[]);
+    let bits: Vec<bool> = (0..nodes * nodes).map(|_| random.below(2) == 0).collect();
+    let mut class: Vec<usize> = (0..nodes).flat_map(|node| vec![node; 1 + random.below(6)]).collect();
+    let order = random.permutation(class.len());
+    class = order.into_iter().map(|at| class[at as usize]).collect();
+    let mut builder = GraphBuilder::new(class.len(), false);
+    builder.node_labels(1, class.iter().map(|&c| (c % 2) as i64).collect());
+    for i in 0..class.len() {
+        for k in 0..i {
+            let (a, b) = (class[i].min(class[k]), class[i].max(class[k]));
+            if bits[a * nodes + b] {
+                builder.edge(i as u32, k as u32);
+            }
+        }
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn graphs_with_many_twins() {
+    // Among them one of more than 120 nodes, whose product is computed in another way.
+    let graphs: Vec<Graph> =
+        [5, 9, 1, 12, 40].into_iter().zip(0..).map(|(n, seed)| blown_up(n, seed)).collect();
+    assert!(graphs[4].nodes() > 120);
+    let encoding = Encoding::from(Kind::Authors);
+    let encoder = encoding.encoder(&Schema::of(&graphs).unwrap()).unwrap();
+    let colours = Colours::encode(&encoder, &graphs, Precision::F32, 3, &Default::default()).unwrap();
+    for (graph, (nodes, most)) in graphs.iter().map(Graph::nodes).zip([5, 9, 1, 12, 40]).enumerate() {
+        assert!(colours.terms(graph) <= most && most <= nodes, "graph {graph}: {}", colours.terms(graph));
+    }
+    for norm in [Norm::None, Norm::Rms] {
+        check(&graphs, encoding, &[4, 2, 0, 1, 3, 1], &PpgnConfig { norm, ..small() }).unwrap();
+    }
+    let distances = Structure { degree: true, shortest_paths: 3, walks: 4 };
+    let config = PpgnConfig { blocks: vec![BlockConfig::new(3); 2], ..small() };
+    check(&graphs, Encoding { structure: distances, ..encoding }, &[0, 3, 1], &config).unwrap();
+}
+
 #[test]
 fn samples_of_the_papers_datasets() {
     for (name, kind) in [

@@ -70,7 +70,7 @@ fn costs(network: &PpgnConfig, dataset: &Dataset, colours: Option<&Colours>) -> 
     let blocks = network.descriptions();
     let cost = |(g, graph): (usize, &Graph)| {
         let rows = colours.rows(g);
-        flops(&blocks, graph.nodes(), |level| rows[level.min(rows.len() - 1)])
+        flops(&blocks, [graph.nodes(), colours.terms(g)], |level| rows[level.min(rows.len() - 1)])
     };
     dataset.graphs().iter().enumerate().map(cost).collect()
 }
@@ -80,7 +80,7 @@ pub(crate) fn dense_costs(network: &PpgnConfig, dataset: &Dataset) -> Vec<f64> {
     let blocks = network.descriptions();
     let cost = |graph: &Graph| {
         let nodes = graph.nodes();
-        flops(&blocks, nodes, |_| nodes.saturating_pow(network.order as u32))
+        flops(&blocks, [nodes; 2], |_| nodes.saturating_pow(network.order as u32))
     };
     dataset.graphs().iter().map(cost).collect()
 }

@@ -127,7 +127,7 @@ impl Choosing<'_> {
         let order = self.config.order as i32;
         let steps = sum(&|n| (n as f64).powi(order + 1)) * self.config.blocks.len() as f64;
         let blocks = self.config.descriptions();
-        let epoch = sum(&|n| flops(&blocks, n, |_| n.saturating_pow(order as u32)));
+        let epoch = sum(&|n| flops(&blocks, [n; 2], |_| n.saturating_pow(order as u32)));
         let epochs = steps * Self::STEP / epoch;
         (epochs > Self::EPOCHS).then(|| {
             let what = tuples_name(self.config.order);
