@@ -1,8 +1,8 @@
 //! Many runs side by side: what the protocols consist of.
 //!
-//! A [`Job`] is a run that should exist and be finished. Finished runs are read, started ones are resumed, and a run
-//! with other settings in the same folder is an error before anything starts. Workers take jobs in order; each has a
-//! thread pool of its own.
+//! A [`Job`] is a run that should exist and be finished. Finished runs are read, started ones are resumed, those of fewer
+//! epochs are extended, and a run with other settings in the same folder is an error before anything starts. Workers take
+//! jobs in order; each has a thread pool of its own.
 
 use crate::error::{Error, Fits, NotFinite, Result};
 use crate::memory::check_job;
@@ -12,7 +12,7 @@ use crate::run::{
     Run, Summary, exists, read_metrics, read_predictions, read_settings, read_state, read_timing,
 };
 use crate::session::Session;
-use crate::settings::{Origin, Settings, Trained};
+use crate::settings::{Origin, Schedule, Settings, Trained};
 use crate::trainer::{Event, Outcome, train};
 use ppgn_graph::Dataset;
 use serde::{Deserialize, Serialize};
@@ -44,22 +44,34 @@ pub enum Standing {
 }
 
 impl Job {
-    /// Its progress. A run with other settings in its folder is a wrong call that names the first difference.
+    /// Its progress. A run with other settings in its folder is a wrong call that names the first difference; but one of
+    /// fewer epochs has begun.
     pub fn standing(&self) -> Result<Standing> {
         if !exists(&self.path)? {
             return Ok(Standing::Missing);
         }
         let there = read_settings(&self.path)?;
-        if let Some(difference) = difference(&there, &self.settings)? {
+        let (mut here, is_extended) = (self.settings.clone(), self.extends(&there));
+        if is_extended {
+            here.training.epochs = there.training.epochs;
+        }
+        if let Some(difference) = difference(&there, &here)? {
             return Err(Error::OtherSettings { path: self.path.clone(), difference });
         }
         match Run::summary(&self.path)? {
-            Some(_) => Ok(Standing::Finished),
-            None => {
+            Some(_) if !is_extended => Ok(Standing::Finished),
+            _ => {
                 let done = read_state(&self.path)?.map_or(0, |state| state.epoch);
                 Ok(Standing::Begun(done.min(self.settings.training.epochs)))
             }
         }
+    }
+
+    /// Whether it has more epochs than the run that is there, and begins with the same. (The rates of a cosine depend on the
+    /// number of epochs from the first one on.)
+    fn extends(&self, there: &Settings) -> bool {
+        let (there, here) = (&there.training, &self.settings.training);
+        here.epochs > there.epochs && here.schedule != Schedule::Cosine
     }
 
     /// Epochs left to train.
@@ -85,7 +97,7 @@ impl Job {
         }
     }
 
-    /// Creates or opens the run.
+    /// Creates or opens the run, and extends one of fewer epochs.
     pub(crate) fn open(&self) -> Result<Run> {
         match self.standing()? {
             Standing::Missing => match Run::create(&self.path, self.settings.clone()) {
@@ -93,7 +105,11 @@ impl Job {
                 Err(Error::Exists { .. }) => Run::open(&self.path),
                 made => made,
             },
-            Standing::Begun(_) | Standing::Finished => Run::open(&self.path),
+            Standing::Begun(_) | Standing::Finished => {
+                let mut run = Run::open(&self.path)?;
+                run.extend(self.settings.training.epochs)?;
+                Ok(run)
+            }
         }
     }
 }

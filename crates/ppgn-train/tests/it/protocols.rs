@@ -77,6 +77,35 @@ fn folds_do_not_depend_on_the_workers_nor_on_interruptions() {
 }
 
 #[test]
+fn more_epochs_extend_what_is_there() {
+    let (folder, data) = (tempfile::tempdir().unwrap(), data());
+    let cv = |name: &str, epochs: usize, schedule: Schedule| {
+        let overrides = Overrides { epochs: Some(epochs), schedule: Some(schedule), ..tiny() };
+        Cv::of_seeds(&request(&data, &overrides), &[1, 2], &[0, 3], folder.path().join(name)).unwrap()
+    };
+    let run = |cv: &Cv| cv.run(&Session::default(), &data, ONE, &|_, _| true);
+    let whole = run(&cv("whole", 5, Schedule::Step)).unwrap().unwrap();
+    run(&cv("parts", 2, Schedule::Step)).unwrap().unwrap();
+    let longer = cv("parts", 5, Schedule::Step);
+    assert_eq!(longer.jobs()[3].standing().unwrap(), Standing::Begun(2));
+    assert_eq!(longer.jobs()[3].epochs_left().unwrap(), 3);
+    // Interrupted on the way, which leaves runs of both numbers of epochs.
+    let report = in_pieces(&longer, &data, ONE, 60, 1);
+    assert_eq!(CvReport { seconds_training: 0.0, ..report }, CvReport { seconds_training: 0.0, ..whole });
+    for file in ["metrics.jsonl", "predictions.jsonl", "config.toml", "summary.json"] {
+        let of =
+            |name: &str| std::fs::read(folder.path().join(name).join("seed-3/fold-2").join(file)).unwrap();
+        assert!(of("whole") == of("parts"), "{file}");
+    }
+    // Not back, and not along another cosine.
+    let shorter = run(&cv("parts", 4, Schedule::Step)).unwrap_err();
+    assert!(shorter.is_call() && shorter.to_string().contains("epochs is 5 there and 4 here"), "{shorter}");
+    run(&cv("cosine", 2, Schedule::Cosine)).unwrap().unwrap();
+    let other = run(&cv("cosine", 3, Schedule::Cosine)).unwrap_err();
+    assert!(other.is_call() && other.to_string().contains("epochs is 2 there and 3 here"), "{other}");
+}
+
+#[test]
 fn other_settings_in_the_same_place_are_refused_before_anything_is_trained() {
     let folder = tempfile::tempdir().unwrap();
     let (data, overrides) = (data(), tiny());

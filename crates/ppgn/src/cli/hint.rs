@@ -41,7 +41,9 @@ fn of_training(error: &ppgn::train::Error) -> Option<String> {
         Error::Exists { path } => {
             format!("--out names another folder; `ppgn train --resume {}` resumes a run", path.display())
         }
-        Error::OtherSettings { .. } => "the same settings resume it, --out names another folder".into(),
+        Error::OtherSettings { .. } => {
+            "the same settings resume it (a larger --epochs extends it), --out names another folder".into()
+        }
         Error::NoDevice { supported: false, .. } => super::device::INSTALL.into(),
         Error::NoDevice { .. } => "`ppgn devices` lists what is there".into(),
         Error::NothingToTrain { .. } => "`ppgn predict` and `ppgn embed` use it".into(),

@@ -79,7 +79,11 @@ fn a_killed_cross_validation_ends_as_if_nothing_had_been() {
     // Finished folds are read: nothing is written any more, and the figures stay.
     let text = ppgn(cv(&parts, "--epochs 12 --folds 1,3")).ok().out;
     assert!(text.contains("over 2 random folds"), "{text}");
-    ppgn(cv(&parts, "--epochs 13 --folds 2")).fails(2, "training.epochs is 12 there and 13 here");
+    ppgn(cv(&parts, "--epochs 11 --folds 2")).fails(2, "training.epochs is 12 there and 11 here");
+    // One more epoch extends a fold.
+    let longer = ppgn(cv(&parts, "--epochs 13 --folds 2 --json")).ok();
+    assert!(longer.err.contains("12 epochs already done"), "{}", longer.err);
+    assert_eq!(longer.json()["curves"][0].as_array().unwrap().len(), 13);
 }
 
 #[test]
