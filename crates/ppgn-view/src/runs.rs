@@ -421,11 +421,15 @@ fn group_rows(root: &Path, entries: Vec<Entry>, groups: &[Reported]) -> Vec<Valu
             (_, true) => "seeds",
             _ => continue,
         };
-        let name = name_of(root, &entry.path);
+        let (name, members) = (name_of(root, &entry.path), members(&entry.path));
+        // The average over several cross-validations has no runs of its own.
+        if members == 0 {
+            continue;
+        }
         rows.push(json!({
             "run": name,
             "kind": kind,
-            "members": members(&entry.path),
+            "members": members,
             "result": entry.result,
             "rank": entry.rank,
             "state": entry.state.as_ref().ok(),

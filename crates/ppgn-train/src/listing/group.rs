@@ -64,8 +64,7 @@ struct Mean {
 /// The runs of one group, in natural order.
 pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry {
     let members = kind.members();
-    let report = std::fs::read(folder.join(kind.report())).ok();
-    let report: Value = report.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let report = read(&folder, kind);
     let count = |state: &str| runs.iter().filter(|run| run.fields["state"] == state).count();
     let (finished, running) = (count("finished"), count("running"));
     // A report is of all its runs: one that was begun since is not in it.
@@ -75,10 +74,7 @@ pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry
         (false, 0) => ("stopped", format!("{finished} {members} finished")),
         (false, _) => ("running", format!("{finished} {members} finished")),
     };
-    let mut fields = runs[0].fields.clone();
-    for own in ["best_epoch", "part", "loss", "accuracy", "mae", "epochs_done"] {
-        fields.as_object_mut().map(|fields| fields.remove(own));
-    }
+    let mut fields = common(&runs[0]);
     fields["run"] = folder.display().to_string().into();
     fields["state"] = name.into();
     fields["division"] = match (kind, fields["division"].as_str()) {
@@ -98,15 +94,38 @@ pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry
         Group::Folds => of_folds(&report),
         Group::Seeds => of_seeds(&report),
     };
-    let (mut result, mut rank) = (String::new(), None);
-    if let Some(Mean { metric, part, mean, deviation }) = mean.filter(|_| whole) {
-        if kind == Group::Folds {
-            fields["best_epoch"] = report["epoch"].clone();
-        }
+    let mean = mean.filter(|_| whole);
+    if mean.is_some() && kind == Group::Folds {
+        fields["best_epoch"] = report["epoch"].clone();
+    }
+    let (result, rank) = mean.map(|mean| mean.tell(&mut fields)).unwrap_or_default();
+    let settings = runs.swap_remove(0).settings;
+    Entry { path: folder, fields, settings, result, rank, state: Ok(state), member: None }
+}
+
+/// The report of a group; `null` where it cannot be read.
+fn read(folder: &Path, kind: Group) -> Value {
+    let report = std::fs::read(folder.join(kind.report())).ok();
+    report.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// The fields that runs of a group have in common with one of them.
+fn common(run: &Entry) -> Value {
+    let mut fields = run.fields.clone();
+    for own in ["best_epoch", "part", "loss", "accuracy", "accuracy_std", "mae", "epochs_done"] {
+        fields.as_object_mut().map(|fields| fields.remove(own));
+    }
+    fields
+}
+
+impl Mean {
+    /// Adds it to the fields; returns it for people, and the number that it is sorted by.
+    fn tell(self, fields: &mut Value) -> (String, Option<f64>) {
+        let Mean { metric, part, mean, deviation } = self;
         fields["part"] = part.as_str().into();
         fields[metric.as_str()] = mean.into();
         fields[format!("{metric}_std")] = deviation.into();
-        (result, rank) = match metric.as_str() {
+        match metric.as_str() {
             "accuracy" => {
                 let spread = deviation.map(|s| format!(" ± {:.1}", s * 100.0)).unwrap_or_default();
                 (format!("{part} {:.1}{spread} %", mean * 100.0), Some(-mean))
@@ -116,10 +135,36 @@ pub(super) fn group(kind: Group, folder: PathBuf, mut runs: Vec<Entry>) -> Entry
                 let title = metric.replace('_', " ");
                 (format!("{part} {title} {}{spread}", short(mean)), Some(mean))
             }
-        };
+        }
     }
-    let settings = runs.swap_remove(0).settings;
-    Entry { path: folder, fields, settings, result, rank, state: Ok(state), member: None }
+}
+
+/// The averaged predictions of cross-validations in the folders `seed-0`, `seed-1` ... of one, as `ppgn cv --seeds` reports
+/// them there; `None` where it has not, or where a seed is not finished or has other folds than the report.
+pub(super) fn averaged(seeds: &[Entry]) -> Option<Entry> {
+    let folder = seeds.first()?.path.parent()?;
+    let report = read(folder, Group::Folds);
+    let listed = report["seeds"].as_array()?;
+    let of = |seed: &Value| seeds.iter().find(|entry| entry.path == folder.join(format!("seed-{seed}")));
+    let members: Vec<&Entry> = listed.iter().map(of).collect::<Option<_>>()?;
+    let first = members.first()?;
+    let folds = report["folds"].as_array()?.len();
+    let current = |entry: &&Entry| {
+        let fields = &entry.fields;
+        fields["state"] == "finished" && fields["folds"] == folds && fields["epochs"] == report["epochs"]
+    };
+    if !members.iter().all(current) {
+        return None;
+    }
+    let mut fields = common(first);
+    fields["run"] = folder.display().to_string().into();
+    fields["seed"] = listed.clone().into();
+    fields["seconds"] =
+        members.iter().filter_map(|entry| entry.fields["seconds"].as_f64()).sum::<f64>().into();
+    fields["best_epoch"] = report["epoch"].clone();
+    let (result, rank) = of_folds(&report).map(|mean| mean.tell(&mut fields)).unwrap_or_default();
+    let (settings, state) = (first.settings.clone(), first.state.clone());
+    Some(Entry { path: folder.to_path_buf(), fields, settings, result, rank, state, member: None })
 }
 
 /// The accuracy of a cross-validation; for regression the mean of the metric that selects the epoch.

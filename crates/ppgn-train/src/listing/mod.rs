@@ -11,7 +11,7 @@ use crate::data::Goal;
 use crate::error::Error;
 use crate::headline::{headline, mean_error};
 use crate::overview::{Overview, Status};
-use group::group;
+use group::{averaged, group};
 use ppgn_graph::text::natural;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ pub fn plain(value: &Value) -> String {
 }
 
 /// Entries in which the folds of a cross-validation (`fold-1`, `fold-2` ... of one folder) are one, and so are the runs of
-/// several seeds (`seed-0`, `seed-1` ...).
+/// several seeds (`seed-0`, `seed-1` ...). Cross-validations with several seeds follow the entry of their averaged predictions.
 pub fn folded(entries: Vec<Entry>) -> Vec<Entry> {
     let mut rows: Vec<Entry> = Vec::new();
     let mut rest = entries.into_iter().peekable();
@@ -138,7 +138,10 @@ pub fn folded(entries: Vec<Entry>) -> Vec<Entry> {
         members.sort_by(|a, b| natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
         rows.push(group(kind, folder, members));
     }
-    rows
+    let beside = |a: &Entry, b: &Entry| a.path.parent() == b.path.parent();
+    let with_average =
+        |run: &[Entry]| averaged(run).into_iter().chain(run.iter().cloned()).collect::<Vec<_>>();
+    rows.chunk_by(beside).flat_map(with_average).collect()
 }
 
 fn to_json(path: &Path, run: &Result<Overview, Error>) -> Value {
