@@ -58,6 +58,9 @@ class Cell:
         plain = read(results, name, row, "")
         # Rows that are not ours have both protocols in one file.
         fair = read(results, name, row, "-fair") or [one for one in plain if "fair" in one]
+        # Where seeds have different numbers of epochs, those with the most count.
+        most = max((epochs_of(one) for one in plain), default=0)
+        plain, self.shorter = [[one for one in plain if (epochs_of(one) == most) == longest] for longest in (True, False)]
         self.name, self.row, self.runs, self.fair_runs = name, row, plain, fair
         self.tables = over_seeds([(one["accuracy_mean"], one.get("accuracy_std")) for one in plain])
         self.fair = over_seeds([(one["fair"]["mean"], one["fair"].get("std")) for one in fair])
@@ -97,6 +100,10 @@ def read(results, name, row, ending):
             with open(path) as file:
                 found.append((int(match[1]), json.load(file)))
     return [{**one, "seed": seed} for seed, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def epochs_of(one):
+    return len(one.get("curve_mean", []))
 
 
 def folds_of(one):
@@ -339,7 +346,7 @@ def document(cells, paper, errors, pictures, results):
         training graphs, and the test fold is measured once (`ppgn cv --select validation`): what a user can expect. *Maxima*:
         the mean over the folds of every fold's own best epoch, because some published rows are that. *Seeds* is the
         standard deviation of the first over the seeds; seconds are the processor's for all epochs of all folds, per seed; where a
-        killed run was resumed (`small` and `paper-1` on COLLAB), those of the clock on a busy machine; none where a run was paused (`paper-1` on MUTAG)."""))
+        killed run was resumed""" + f" ({resumed(cells)}), " + """those of the clock on a busy machine; none where a run was paused (`paper-1` on MUTAG).""" + shorter(cells)))
     for name in [name for name in SETS if any(cells[name, row].runs or cells[name, row].fair_runs for row in MEASURED)]:
         parts.append(f"### {SHORT.get(name, name)}{' (development)' if name in DEVELOPMENT else ''}\n")
         parts.append(measures(cells, paper, name))
@@ -357,6 +364,24 @@ def document(cells, paper, errors, pictures, results):
     parts.append("<!-- not run | * | each takes minutes to hours -->\n")
     parts.append(commands(cells))
     return "\n".join(parts)
+
+
+def resumed(cells):
+    """The cells of networks of which the processor's time is not known."""
+    found = {}
+    for (name, row), cell in cells.items():
+        if row not in BASELINES and any("cpu_seconds" not in one and not one.get("paused") for one in cell.runs):
+            found.setdefault(title(name).strip("*"), []).append(f"`{row}`")
+    return "; ".join(f"{' and '.join(rows)} on {name}" for name, rows in found.items())
+
+
+def shorter(cells):
+    """What was measured with fewer epochs than other seeds of its cell, and so does not count."""
+    found = [
+        f"`{row}` on {title(name).strip('*')}, seed {one['seed']}: {100 * one['accuracy_mean']:.2f} after {epochs_of(one)} epochs"
+        for (name, row), cell in cells.items() for one in cell.shorter
+    ]
+    return f" Where seeds of a cell have different numbers of epochs, those with the most count; not counted: {'; '.join(found)}." if found else ""
 
 
 def overview(cells, paper):
