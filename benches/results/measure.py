@@ -9,7 +9,8 @@
 A cell is one cross-validation: a set, a row (a network with its settings, `ROWS` below) and a seed. It is run by `ppgn cv`
 in `--work DIR`, so a killed cell goes on where it was, fold by fold and epoch by epoch. A finished cell is copied to
 `docs/results/SET/ROW-SEED.json` (`-fair` with `--fair`): the whole `cv.json` with its curves, and the command, the
-commit and the processor beside it. What is there already is not run again. Where time is short, `--folds 1-2` measures some
+commit and the processor beside it. A row of averaged predictions keeps the first three of its networks as cells of their own, too,
+where these are not there. What is there already is not run again. Where time is short, `--folds 1-2` measures some
 folds only and `--epochs 50` trains for fewer epochs than the preset; the table marks both. A cell grows fold by fold, on any
 machine: `--folds 3-4` adds these to the file, without `--folds` all others are added. Without `--epochs` the cell is measured anew. `table.py` makes the document from these files; `baselines.py`
 adds the rows that are not networks of ours.
@@ -44,6 +45,9 @@ ROWS = {
 }
 # How many networks a row averages the predictions of, where it is not one: seed s of such a row is of networks 3s to 3s + 2.
 AVERAGED = {"modern-3": 3}
+# Where `modern` is not `small`; on the other sets the runs of `small` are its own.
+UNLABELLED = ["COLLAB", "IMDBBINARY", "IMDBMULTI"]
+SEEDS = 3
 
 
 def main():
@@ -160,6 +164,26 @@ def measure(args, dataset, row, seed, path):
         result["command"] = " ".join(["ppgn", *of_folds(every, result["folds"])])
     keep(path, result)
     print(f"{dataset} {name}: {headline(result)}", file=sys.stderr, flush=True)
+    if row in AVERAGED and not args.fair:
+        keep_alone(folder, dataset, row, result, words)
+
+
+def keep_alone(folder, dataset, row, result, words):
+    """The networks of an average as cells of their own, where there are none: given folds are split alike for all seeds, so each is
+    what `ppgn cv --seed` trains. Of the processor's time each has its share by the clock."""
+    single = "modern" if dataset in UNLABELLED else "small"
+    for alone in (alone for alone in result.get("alone", []) if alone["seed"] < SEEDS):
+        path = place(dataset, single, alone["seed"], False)
+        if known_cell(path) is not None:
+            continue
+        with open(os.path.join(folder, f"seed-{alone['seed']}", "cv.json")) as file:
+            own = json.load(file)
+        at = words.index("--seeds")
+        command = ["ppgn", *words[:at], "--seed", str(alone["seed"]), *words[at + 2:]]
+        used = {name: result[name] for name in ["commit", "cores", "processor"]}
+        if "cpu_seconds" in result:
+            used["cpu_seconds"] = result["cpu_seconds"] * own["seconds_training"] / result["seconds_training"]
+        keep(path, {"command": " ".join(command), "part_of": os.path.basename(place(dataset, row, 0, False)), **used, **own})
 
 
 def merged(known, new):

@@ -1,7 +1,8 @@
 //! Measures from how many rows on a graph's whole product is cheaper than its rows one by one: what [`Pass::whole_is_cheaper`]
 //! decides. Nothing is asserted; `docs/performance.md` has the table and the command.
 
-use super::{BACKWARD, ColourMatrix, Example, Own, Pass, Share, Way, rows, whole};
+use super::ways::{Own, Pass, Way};
+use super::{BACKWARD, ColourMatrix, Example, Share, rows, whole};
 use crate::large;
 use crate::planes::Part;
 use crate::shared::Shared;

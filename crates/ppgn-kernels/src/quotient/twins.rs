@@ -3,8 +3,8 @@
 //! Two nodes are twins if they can change places without changing the matrix of colours. So the row of a pair (i, j) with i
 //! in class A and j in another class C is that of their first nodes, and a class of s nodes has at most two rows of its own:
 //! d of its pairs (i, i), and a of its other pairs. For i in A and k in another class B the sum over all nodes becomes one
-//! over classes, `W[i,k] = factor * sum over C of size(C) * M1[A,C] * M2[C,B]`: M1 and M2 have the rows of Y1 and Y2,
-//! and for a class with itself, because one of its s nodes is i or k, their mean `(Y[d] + (s - 1) * Y[a]) / s`. That is a
+//! over classes, `W[i,k] = factor * sum over C of size(C) * M1[A,C] * M2[C,B]`. M1 and M2 have the rows of Y1 and Y2; that of
+//! a class of s nodes with itself is the mean `(Y[d] + (s - 1) * Y[a]) / s`, since i (or k) is one of these nodes. That is a
 //! product on the dense space ([`crate::product`]) of t by t pairs for t classes. Pairs within a class are computed one by
 //! one ([`super::rows`]): a graph has at most two rows of them per class.
 
@@ -239,4 +239,16 @@ pub(super) fn backward<T: Real>(share: Share<'_, T>, classes: &Classes) {
 /// The graph of classes.
 fn square(colours: &ColourMatrix<'_>, own: &Own, classes: usize) -> Square {
     Square { start: 0, nodes: classes, factor: colours.factors[own.graph] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_know_their_first_two_nodes() {
+        let classes = Classes::new(&[0, 1, 0, 3, 1, 0]);
+        assert_eq!((classes.len(), &classes.of[..]), (3, &[0, 1, 0, 2, 1, 0][..]));
+        assert!(classes.has_both(2, 6) && classes.has_both(0, 6) && !classes.has_both(1, 6));
+    }
 }
