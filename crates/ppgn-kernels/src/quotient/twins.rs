@@ -10,6 +10,7 @@
 
 use super::{ColourMatrix, Own, Share};
 use crate::large;
+use crate::linear::add_to;
 use crate::planes::{Part, add_scaled};
 use crate::product::{Square, product, product_backward};
 use crate::real::Real;
@@ -225,10 +226,7 @@ pub(super) fn backward<T: Real>(share: Share<'_, T>, classes: &Classes) {
         for &(row, place) in &own.rows {
             let (a, b) = classes.pair(place, n);
             // Two rows may share a pair of classes: their contributions are added.
-            crate::linear::add_to(
-                &mut d[(a * t + b) * width..][..width],
-                &dw[part.at(row as usize)..][..width],
-            );
+            add_to(&mut d[(a * t + b) * width..][..width], &dw[part.at(row as usize)..][..width]);
         }
         product_backward(workspace, &[square(&colours, own, t)], width, &d, &mut left, &mut right, false);
         dispatch(Scatter { classes, matrix, side: Side::Left, part, from: &left, d: d1 });

@@ -2,7 +2,7 @@
 //!
 //! Nodes i and j are twins if (i, k) and (j, k) have equal colours for every other node k, likewise (k, i) and (k, j),
 //! (i, i) and (j, j), (i, j) and (j, i): changing their places is an automorphism of the colours. So twins of twins
-//! are twins. The people of a collaboration who wrote one paper each, or the two oxygens of a nitro group, are such.
+//! are twins. Such are two authors of one paper who wrote no other, in a graph of who wrote with whom.
 //! Colours of the last level determine those of all others, so its twins are twins of all levels. The product needs one
 //! of each class (`ppgn_kernels`, `quotient/twins.rs`).
 
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// For every node the first of its twins, itself if none comes before it. Equal colours were compared, not their hashes.
 ///
 /// # Complexity
-/// O(n^2), and at most as much again per pair of nodes that see the same colours and are no twins.
+/// O(n^2), and O(n) per pair of nodes that see the same colours and are no twins.
 pub(super) fn find(n: usize, places: &Places) -> Vec<u32> {
     match places {
         Places::Narrow(places) => find_in(n, places),
