@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// of their predictions (each alone is reported too)
     #[arg(long, value_name = "SEEDS", conflicts_with_all = ["seed", "limit"])]
     seeds: Option<String>,
-    /// The folder for the runs; finished runs in it are not repeated [default: runs/cv-DATASET-PRESET-SEED, or
+    /// The folder for the runs; finished runs in it are not repeated, those of fewer epochs are extended [default: runs/cv-DATASET-PRESET-SEED, or
     /// ...-seeds-SEEDS]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

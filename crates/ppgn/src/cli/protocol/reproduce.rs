@@ -75,7 +75,7 @@ pub(super) struct Common {
     /// Start even if it takes more than an hour
     #[arg(long)]
     yes: bool,
-    /// The folder for the runs; finished runs in it are not repeated [default: runs/reproduce]
+    /// The folder for the runs; finished runs in it are not repeated, those of fewer epochs are extended [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// File with the values to try [default: the paper's rates 5e-5 1e-4 5e-4 1e-3 and decays 0.5 0.75 1]
     #[arg(long, value_name = "FILE.toml")]
     grid: Option<PathBuf>,
-    /// The folder for the runs; finished runs in it are not repeated [default: runs/search-DATASET-PRESET-SEED]
+    /// The folder for the runs; finished runs in it are not repeated, those of fewer epochs are extended [default: runs/search-DATASET-PRESET-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
